@@ -35,10 +35,9 @@ def insert_nodes(
             and parallel links, with at least twice as many nodes as the degree.  The result has the
             same form; new nodes come last.
         more: At least 1; even for two-way links of odd degree, where nodes are inserted in pairs.
-        depth: A pair of nodes more than ``depth`` links apart is distant.  Every link has a partner
-            the other way, in the new graph, too.  Whether every link has a partner the other way;
-            the result keeps the partners.  Of `synth.kernels.splitmix`.  State of
-            `synth.kernels.splitmix`.
+        depth: A pair of nodes more than ``depth`` links apart is distant.
+        two_way: Whether every link has a partner the other way; the result keeps the partners.
+        state: State of `synth.kernels.splitmix`.
 
     Tries some hundred random positions per node and takes the best, or the first without a
     distant pair.  Edge swaps (`synth.edge_swaps.local_search`) follow if distant pairs remain.

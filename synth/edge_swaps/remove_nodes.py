@@ -33,7 +33,6 @@ def remove_nodes(
             degree, where adjacent nodes are removed in pairs.
         depth: A pair of nodes more than ``depth`` links apart is distant; few remain.
         two_way: Whether every link has a partner the other way; the result keeps the partners.
-            Every link has a partner the other way, in the new graph, too.
         state: State of `synth.kernels.splitmix`.
 
     Tries some dozen random nodes with random pairings of their links, and takes the best, or the
