@@ -121,7 +121,8 @@ class Options:
         (`learning_rate.state_machine.divergence_detector`), and not by the data
         (`learning_rate.state_machine.rate_checks`), the run goes back to before that at half the
         rate.  Warm-up ends there, or begins again to a lower rate from the first step.  Early in
-        the run, training begins once more with the untrained model, at a tenth of the rate.
+        the run, training begins once more with the untrained model, at a tenth of the rate, and
+        also if the loss never falls (`learning_rate.state_machine.flat_starts`).
         Steps that ``max_overhead`` does not pay for count as run.
     range_test : bool
         Before the first step, trials find the interval that is searched, three decades inside of

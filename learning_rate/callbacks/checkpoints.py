@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from topoloom.learning_rate.callbacks.ranks import Ranks
-from topoloom.learning_rate.callbacks.snapshot import Stateful, put_back, take
+from topoloom.learning_rate.callbacks.snapshot import Stateful, generators, put_back, take
 from topoloom.learning_rate.callbacks.storage import Disk, Memory, Storage
 from topoloom.learning_rate.state_machine.state import UNTRAINED
 
@@ -14,8 +14,9 @@ class Checkpoints:
     """Checkpoints by name, in main memory or in files of a folder.
 
     `keep_only` also trims the stored batches of the part ``data``, and `document` contains them.
-    The checkpoint of the untrained model restores all parts but ``data``: training begins again
-    with the next batches, so that the batches of the whole run need not be stored.
+    The checkpoint of the untrained model restores all parts but ``data`` and the random generators:
+    training begins again with the next batches, so that the batches of the whole run need not be
+    stored, and what is compared on the same batches has the same noise.
     """
 
     def __init__(self, parts: Mapping[str, Stateful], folder: Path | None) -> None:
@@ -35,9 +36,10 @@ class Checkpoints:
     def restore(self, slot: str) -> None:
         """Restore a checkpoint."""
         snapshot = self._storage.get(slot)
-        if slot == UNTRAINED and self._data is not None:
-            parts = {**snapshot["parts"], "data": self._data.state_dict()}
-            snapshot = {**snapshot, "parts": parts}
+        if slot == UNTRAINED:
+            present = {} if self._data is None else {"data": self._data.state_dict()}
+            parts = {**snapshot["parts"], **present}
+            snapshot = {**snapshot, "parts": parts, "generators": generators()}
         put_back(snapshot, self._parts)
 
     def keep_only(self, slots: tuple[str, ...]) -> None:

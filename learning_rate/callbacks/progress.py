@@ -86,7 +86,8 @@ class Progress:
         if action.do == "restore" and (action.slot or "").startswith("safe"):
             untrained = action.slot == UNTRAINED
             to = "the untrained model" if untrained else f"checkpoint {action.slot}"
-            LOG.warning("the loss rises: back to %s", to)
+            flat = state is not None and state.flat is not None and state.flat.end is not None
+            LOG.warning("the loss %s: back to %s", "has not fallen" if flat else "rises", to)
         elif action.do == "stop":
             steps = "" if state is None else f", {state.step} steps kept of {state.spent}"
             LOG.info("%s%s", action.reason, steps)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from topoloom.learning_rate.state_machine.divergence_detector import WINDOW, low, risen
 from topoloom.learning_rate.state_machine.stage_plan import safe_interval
-from topoloom.learning_rate.state_machine.state import UNTRAINED, Action, State
+from topoloom.learning_rate.state_machine.state import UNTRAINED, Action, FlatStart, State
 from topoloom.learning_rate.state_machine.step_counting import BAD_IN_A_ROW, last_saved
 
 AGAIN = 0.4  # of the run, in which a rise leads back to the untrained model
@@ -30,6 +30,8 @@ def _kept(state: State, slot: str) -> tuple[str, ...]:
     kept = {slot}
     if may_begin_again(state):
         kept |= {UNTRAINED}
+    if state.flat is not None and state.flat.start is not None:
+        kept |= {UNTRAINED, "flat-start", "flat-end"}
     if safe_interval(state):
         kept |= {other for other in (state.safe_slot, state.new_slot) if other is not None}
     if state.phase in ("save_trial", "restore_stage"):
@@ -42,7 +44,9 @@ def _kept(state: State, slot: str) -> tuple[str, ...]:
 def fresh(state: State, slot: str) -> State:
     """Record a new checkpoint of the kept branch; a model that never made a step is safe."""
     if not state.step:
-        return replace(state, safe_slot=slot, safe_step=0, untrained=slot == UNTRAINED)
+        flat = FlatStart() if slot == UNTRAINED and state.settings.stop_rises else state.flat
+        untrained = state.untrained or slot == UNTRAINED
+        return replace(state, safe_slot=slot, safe_step=0, untrained=untrained, flat=flat)
     return replace(state, new_slot=slot, new_step=state.step)
 
 
@@ -62,7 +66,8 @@ def save_is_due(state: State) -> bool:
 
 def _sound(state: State) -> bool:
     sound = low(state) or not state.settings.stop_rises
-    return sound and not state.bad and state.check is None
+    tried = state.flat is not None and state.flat.end is not None
+    return sound and not state.bad and state.check is None and not tried
 
 
 def with_proven_slot(state: State) -> State:
@@ -96,9 +101,14 @@ def to_safe(state: State) -> State:
 
 def may_begin_again(state: State) -> bool:
     """Whether a rise leads back to the untrained model: once, and early in the run."""
+    early = state.step <= last_step_to_begin_again(state)
+    return state.untrained and state.settings.stop_rises and early
+
+
+def last_step_to_begin_again(state: State) -> float:
+    """Return the end of the part of the run in which training may begin again."""
     settings = state.settings
-    early = min(AGAIN * settings.total_steps, settings.warmup_steps + AGAIN_STEPS)
-    return state.untrained and settings.stop_rises and state.step <= early
+    return min(AGAIN * settings.total_steps, settings.warmup_steps + AGAIN_STEPS)
 
 
 def to_untrained(state: State) -> State:

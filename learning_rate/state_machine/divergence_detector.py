@@ -16,6 +16,7 @@ is seen late has already done its harm: there one window is enough.
 
 import math
 import statistics
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -62,6 +63,13 @@ def has_fallen(state: State) -> bool:
     return level is not None and fall_to(state, level) > CERTAIN * _standard_error(state.recent)
 
 
+def stays_above(state: State, floor: float) -> bool:
+    """Whether the latest losses are not clearly below an earlier level."""
+    losses = [loss for loss in state.recent if usable(loss)]
+    least = floor - CERTAIN * _standard_error(state.recent)
+    return not losses or statistics.fmean(losses) > least
+
+
 def fall_to(state: State, loss: float | None) -> float:
     """Return how far a loss, or where less the present level, is below the run's first losses."""
     first = [value for value in state.first if usable(value)]
@@ -76,6 +84,10 @@ def _level(losses: tuple[float, ...]) -> float | None:
 
 def _standard_error(losses: tuple[float, ...]) -> float:
     """Return that of a level; from differences, so that a trend does not count as noise."""
-    known = [loss for loss in losses if usable(loss)]
-    changes = [after - before for before, after in pairwise(known)]
-    return statistics.stdev(changes) / math.sqrt(2 * WINDOW) if len(changes) > 1 else math.inf
+    return noise([loss for loss in losses if usable(loss)]) / math.sqrt(WINDOW)
+
+
+def noise(losses: Sequence[float]) -> float:
+    """Return the standard deviation of losses about their course; infinite for fewer than three."""
+    changes = [after - before for before, after in pairwise(losses)]
+    return statistics.stdev(changes) / math.sqrt(2.0) if len(changes) > 1 else math.inf

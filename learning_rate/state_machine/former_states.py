@@ -7,7 +7,7 @@ def renewed(document: dict[str, Any]) -> dict[str, Any]:
     """Return the document of a state in the present version; others as they are.
 
     >>> renewed({"version": 9})["version"]
-    10
+    11
     """
     for version, newer in enumerate(_NEWER, start=1):
         if document.get("version") == version:
@@ -89,6 +89,11 @@ def _of_version_9(document: dict[str, Any]) -> dict[str, Any]:
     return {"check": None, "times_cleared": 0, **document, "version": 10}
 
 
+def _of_version_10(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a document of before comparisons of flat beginnings, without one."""
+    return {"flat": None, **document, "version": 11}
+
+
 def _without_scales(record: Any) -> Any:
     """Return the document of an action, an attempt or a stage of before ratios."""
     if not isinstance(record, dict):
@@ -101,5 +106,5 @@ def _without_scales(record: Any) -> Any:
 
 _NEWER = (
     _of_version_1, _of_version_2, _of_version_3, _of_version_4, _of_version_5, _of_version_6,
-    _of_version_7, _of_version_8, _of_version_9,
+    _of_version_7, _of_version_8, _of_version_9, _of_version_10,
 )  # fmt: skip

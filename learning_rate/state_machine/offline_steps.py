@@ -19,6 +19,7 @@ from dataclasses import replace
 
 from topoloom.learning_rate.forecasting.forecast import usable
 from topoloom.learning_rate.options import MAX_OVERRUN
+from topoloom.learning_rate.state_machine.flat_starts import saved_later
 from topoloom.learning_rate.state_machine.range_trials import without_range
 from topoloom.learning_rate.state_machine.report_checks import checked
 from topoloom.learning_rate.state_machine.stage_plan import validates
@@ -62,6 +63,8 @@ def overrun(state: State, losses: Sequence[float]) -> State:
     if state.phase in ("trial", "evaluate", "save_trial"):
         return _longer_trial(state, counted)
     state = advanced(state, counted)
+    if state.phase == "save_flat":
+        return saved_later(state)
     if state.phase == "save_stage" and state.stage < 0:
         return after_warm_up_steps(replace(without_range(state), phase="warm_up"))
     if state.phase == "save_stage":

@@ -99,7 +99,8 @@ def safe_interval(state: State) -> int:
     settings = state.settings
     every = int(RESERVE_SHARE * settings.allowance) if settings.allowance is not None else 0
     if state.phase == "warm_up" or state.stage < 0:
-        return min(every, -(-settings.warmup_steps // WARMUP_SAVES)) if settings.stop_rises else 0
+        soon = max(1, -(-settings.warmup_steps // WARMUP_SAVES))
+        return min(every, soon) if settings.stop_rises else 0
     return every
 
 

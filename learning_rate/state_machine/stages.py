@@ -24,6 +24,11 @@ from topoloom.learning_rate.state_machine.decayed_trials import (
     seen,
 )
 from topoloom.learning_rate.state_machine.divergence_detector import watched
+from topoloom.learning_rate.state_machine.flat_starts import (
+    after_first_steps,
+    after_untrained_steps,
+    looked_at,
+)
 from topoloom.learning_rate.state_machine.proposed_rates import chosen
 from topoloom.learning_rate.state_machine.range_trials import (
     next_range_rate,
@@ -239,9 +244,20 @@ def after_exploit_steps(state: State) -> State:
     state = watched(state)
     if state.check is not None:
         return _after_check_steps(state, state.check)
+    if state.flat is not None and state.flat.end is not None:
+        return _unless_saved_or_restored(after_untrained_steps(state, state.flat))
     if going_wrong(state):
-        return _check_rate(state)
-    return exploit(with_proven_slot(state))
+        return _check_rate(replace(state, flat=None))
+    return _unless_saved_or_restored(_flat_start(with_proven_slot(state)))
+
+
+def _flat_start(state: State) -> State:
+    """Look after a loss that may never have fallen."""
+    if state.flat is None:
+        return state
+    if state.flat.start is None:
+        return looked_at(state, state.flat)
+    return after_first_steps(state, state.flat)
 
 
 def _check_rate(state: State) -> State:
@@ -249,7 +265,7 @@ def _check_rate(state: State) -> State:
     exploded, lowest = state.bad >= BAD_IN_A_ROW, rate_in_use(state) <= state.settings.min_lr
     if exploded and (lowest or state.safe_slot is None):
         return replace(state, phase="done", action=Action("stop", reason="diverged"))
-    return _unless_restored(begun_check(state))
+    return _unless_saved_or_restored(begun_check(state))
 
 
 def _after_check_steps(state: State, check: RateCheck) -> State:
@@ -258,12 +274,12 @@ def _after_check_steps(state: State, check: RateCheck) -> State:
         return exploit(state)
     if is_the_data(state, check):
         return exploit(cleared(state, check))
-    return _unless_restored(convicted(state, check))
+    return _unless_saved_or_restored(convicted(state, check))
 
 
-def _unless_restored(state: State) -> State:
-    """Run on, unless a checkpoint is restored first."""
-    return state if state.phase == "restore_safe" else exploit(state)
+def _unless_saved_or_restored(state: State) -> State:
+    """Run on, unless a checkpoint is saved or restored first."""
+    return state if state.phase in ("restore_safe", "save_flat") else exploit(state)
 
 
 def _end_stage(state: State) -> State:

@@ -9,7 +9,7 @@ from topoloom.learning_rate.options import Settings
 from topoloom.learning_rate.state_machine.former_states import renewed
 from topoloom.learning_rate.state_machine.json_codec import decode, encode
 
-VERSION = 10
+VERSION = 11
 UNTRAINED = "safe-0"  # the name of the checkpoint before the first step of warm-up
 PHASES = (
     "warm_up",
@@ -22,6 +22,8 @@ PHASES = (
     "exploit",
     "save_safe",
     "restore_safe",
+    "save_flat",
+    "restore_flat",
     "done",
 )
 
@@ -115,6 +117,26 @@ class RateCheck:
 
 
 @dataclass(frozen=True, slots=True)
+class FlatStart:
+    """A run whose loss may never have fallen (`learning_rate.state_machine.flat_starts`).
+
+    floor : the least level of up to some steps after warm-up; None before.
+    start, end : between which the model runs that is compared; None before.
+    steps : the steps of the comparison, of each of the two models.
+    losses : the last ones of the model.
+    rate, peak : those in use at the start.
+    """
+
+    floor: float | None = None
+    start: int | None = None
+    end: int | None = None
+    steps: int = 0
+    losses: tuple[float, ...] = ()
+    rate: float | None = None
+    peak: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class State:
     """Everything the tuner knows; immutable.
 
@@ -147,6 +169,7 @@ class State:
     begun : the step at which training began, again after a rise early in the run.
     check : the running check of a rate at which the run went wrong.
     times_cleared : how often such a check found that it was the data.
+    flat : what is known of a flat beginning; None once it does not matter.
     """
 
     version: int
@@ -187,6 +210,7 @@ class State:
     begun: int = 0
     check: RateCheck | None = None
     times_cleared: int = 0
+    flat: FlatStart | None = None
 
     @property
     def stage_slot(self) -> str:

@@ -42,7 +42,7 @@ def run(state: State) -> State:
         stop = min(stop, _next_look(state))
     elif every := safe_interval(state):
         soon = 1 if state.bad else WINDOW  # a save that is due, but not of such a model
-        stop = min(stop, max(last_saved(state) + every, state.step + soon))
+        stop = min(stop, max(last_saved(state) + every, state.step + soon), _next_model(state))
     do = "go_on" if lr == state.lr else "set_lr"
     action = Action(do, lr=lr, steps=stop - state.step, scales=state.scales_in_use)
     return replace(state, lr=lr, action=action)
@@ -61,6 +61,15 @@ def the_rest(state: State, steps: int) -> State:
     """Ask for what is still to come of a segment."""
     action = Action("go_on", lr=state.lr, steps=steps, scales=state.scales_in_use)
     return replace(state, action=action)
+
+
+def _next_model(state: State) -> int:
+    """Return the end of the steps of a model that is compared with another one."""
+    flat, total = state.flat, state.settings.total_steps
+    if flat is None or flat.start is None:
+        return total
+    begin = flat.start if flat.end is None else flat.end
+    return begin + flat.steps if state.step < begin + flat.steps else total
 
 
 def last_saved(state: State) -> int:

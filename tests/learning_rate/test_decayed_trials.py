@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.learning_rate.trainers import Toy, options, require_same_from, trained
 from topoloom.learning_rate import Options, State
+from topoloom.learning_rate.state_machine.state import UNTRAINED
 
 pytest.importorskip("sklearn", reason="the extra `tune` is not installed")
 
@@ -83,7 +84,8 @@ def test_before_the_loss_has_fallen_the_rate_stays(seed, more):
     state, toy = trained(options(LOOK, 1000), Still(seed, more))
     assert all(stage.rate == pytest.approx(BASE) for stage in state.history)
     assert min(a.rate for stage in state.history for a in stage.attempts) == pytest.approx(BASE)
-    assert not any(a.do == "restore" and a.slot.startswith("safe") for a in toy.actions)
+    returns = [a.slot for a in toy.actions if a.do == "restore" and a.slot.startswith("safe")]
+    assert returns in ([], [UNTRAINED]) and not state.begun  # compared, and not kept
 
 
 @pytest.mark.slow

@@ -111,7 +111,7 @@ def spoilt(**changes):
 
 STATES = {
     "no object": ([], "", "object"),
-    "version": (spoilt(version=11), "/version", "must be 1 to 10"),
+    "version": (spoilt(version=12), "/version", "must be 1 to 11"),
     "unknown": (spoilt(more=1), "/more", "not known"),
     "phase": (spoilt(phase="lunch"), "/phase", "one of"),
     "step": (spoilt(step="7"), "/step", "int"),

@@ -1,0 +1,129 @@
+"""Whether a loss that has never fallen waits for its fall, or is held up by too large a rate.
+
+At a rate that is far too large a network may end at a constant answer, where nothing explodes and
+nothing rises.  A plateau looks the same, and waiting is right there.  The untrained model tells
+them apart: at a tenth of the rate it falls below the first within some ten steps, and does not
+leave the second.
+
+`DUE` of the way from the end of warm-up to the last step from which this may begin, the losses are
+compared with the least level of up to the first steps after warm-up.  If they are not clearly
+below, then
+
+- the run continues for some steps, between two checkpoints;
+- the untrained model warms up to a tenth of the rate, on the same batches and with the same random
+  numbers;
+- it replaces the model if its last losses are lower, step by step, by `CLEAR` standard errors and
+  by `LARGE` standard deviations of the other's losses.  The jitter of a large rate on a plateau is
+  about one deviation, so it does not count.
+
+Otherwise the run returns to its second checkpoint.  Either happens once at most.  The steps of the
+untrained model are discarded if ``max_overhead`` pays for them, and count as run if not.
+"""
+
+import statistics
+from dataclasses import replace
+
+from topoloom.learning_rate.forecasting.forecast import usable
+from topoloom.learning_rate.state_machine.checkpoints import (
+    affordable,
+    last_step_to_begin_again,
+    restore,
+    save,
+)
+from topoloom.learning_rate.state_machine.decayed_trials import CLEAR, standard_error
+from topoloom.learning_rate.state_machine.divergence_detector import WINDOW, noise, stays_above
+from topoloom.learning_rate.state_machine.stage_plan import rate_in_use
+from topoloom.learning_rate.state_machine.state import UNTRAINED, FlatStart, State
+from topoloom.learning_rate.state_machine.step_counting import BAD_IN_A_ROW
+
+DUE = 0.9
+COMPARED = 24  # last losses of either model
+LARGE = 2.0  # standard deviations
+LOWER = 10.0  # times lower is the rate of the untrained model
+BEFORE, AFTER = "flat-start", "flat-end"  # checkpoints
+
+
+def looked_at(state: State, flat: FlatStart) -> State:
+    """Return the state with the early floor, or with the begin of a comparison where one is due."""
+    warmup = state.settings.warmup_steps
+    steps = max(warmup, COMPARED) + COMPARED
+    last = last_step_to_begin_again(state) - steps
+    if flat.floor is None and state.step >= max(warmup + WINDOW, 2 * COMPARED):
+        flat = replace(flat, floor=state.floor)
+    if state.step < warmup + DUE * (last - warmup) or state.check is not None:
+        return replace(state, flat=flat)
+    lowest = rate_in_use(state) <= state.settings.min_lr
+    never = state.untrained and not lowest and state.step <= last
+    if not never or flat.floor is None or not stays_above(state, flat.floor):
+        return replace(state, flat=None)
+    tau = max(state.tau, state.step + 2 * steps - state.stage_start)  # no search meanwhile
+    flat = replace(flat, start=state.step, steps=steps, rate=state.rate, peak=state.peak)
+    return save(replace(state, flat=flat, tau=tau), "save_flat", BEFORE)
+
+
+def compares(state: State) -> bool:
+    """Whether the untrained model is running, or about to."""
+    return state.flat is not None and state.flat.end is not None
+
+
+def after_first_steps(state: State, flat: FlatStart) -> State:
+    """Save the model that ran, if its steps are over, to run the untrained one."""
+    if flat.start is None or state.step < flat.start + flat.steps:
+        return state
+    flat = replace(flat, end=state.step, losses=state.recent[-COMPARED:])
+    return save(replace(state, flat=flat), "save_flat", AFTER)
+
+
+def saved_later(state: State) -> State:
+    """Return a state in which steps that nobody asked for ran before a requested save."""
+    flat = state.flat or FlatStart()
+    if flat.end is None:
+        return replace(state, flat=replace(flat, start=state.step))
+    return replace(state, flat=replace(flat, end=state.step, losses=state.recent[-COMPARED:]))
+
+
+def to_the_same_batches(state: State) -> State:
+    """Return to the batches that the model has seen; the untrained model is restored next."""
+    return restore(state, "restore_flat", BEFORE)
+
+
+def to_the_untrained(state: State) -> State:
+    """Restore the untrained model for a warm-up to a tenth of the rate."""
+    lower = max(state.settings.min_lr, rate_in_use(state) / LOWER)
+    peak = None if state.peak is None else min(state.peak, lower)
+    state = replace(state, rate=lower, peak=peak, begun=state.step, recent=(), floor=None, bad=0)
+    return restore(replace(state, untrained=False), "restore_safe", UNTRAINED)
+
+
+def after_untrained_steps(state: State, flat: FlatStart) -> State:
+    """Keep the untrained model if it is better by now, or return to the other one."""
+    end = flat.end or 0
+    done, steps = state.step - end, end - (flat.start or 0)
+    exploded = state.bad >= BAD_IN_A_ROW
+    if done < steps and not exploded:
+        return state
+    state = replace(state, flat=None)
+    if not exploded and _is_better(_at_same_batches(state.recent, done - steps), flat.losses):
+        assert flat.rate is not None, "a run that is compared has a rate"
+        ceiling = max(rate_in_use(state), flat.rate / 2.0)
+        state = replace(state, ceiling=ceiling, new_slot=None)
+        return replace(state, safe_slot=UNTRAINED, safe_step=end)
+    state = replace(state, rate=flat.rate, peak=flat.peak, begun=0, recent=(), floor=None, bad=0)
+    state = replace(state, safe_slot=AFTER, safe_step=end, new_slot=None, untrained=True)
+    if affordable(state) and end >= state.stage_start:
+        state = replace(state, step=end)
+    return restore(state, "restore_safe", AFTER)
+
+
+def _at_same_batches(losses: tuple[float, ...], late: int) -> tuple[float, ...]:
+    """Return the losses on the compared batches; ``late`` steps ran after them."""
+    return losses[-COMPARED - late : len(losses) - late]
+
+
+def _is_better(mine: tuple[float, ...], theirs: tuple[float, ...]) -> bool:
+    pairs = [(a, b) for a, b in zip(mine, theirs, strict=False) if usable(a) and usable(b)]
+    if len(pairs) < COMPARED // 2:
+        return False
+    gaps = [b - a for a, b in pairs]
+    deviation = noise([b for _, b in pairs])
+    return statistics.fmean(gaps) > max(CLEAR * standard_error(gaps), LARGE * deviation)
