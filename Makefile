@@ -14,13 +14,14 @@ TORCH ?= torch==2.13.0+cpu
 # What is compiled, and again when it has changed.
 KERNELS := $(shell grep -rl --include=*.py njit synth schedules)
 
-.PHONY: help run serve test test-slow test-exhaustive lint bench atlas docs plots reference clean
+.PHONY: help run serve test test-slow test-exhaustive test-lowest lint bench atlas docs plots reference clean
 
 help:
 	@echo "make run        design, schedule and wire two example clusters through the service"
 	@echo "make serve      run the service on http://127.0.0.1:8765"
 	@echo "make test       run the tests; test-slow runs those that take longer"
 	@echo "make test-exhaustive  every frontier up to 256 hosts, scheduled and simulated: two hours"
+	@echo "make test-lowest  the tests with the lowest versions of all dependencies"
 	@echo "make lint       ruff, pyright and the import contracts"
 	@echo "make bench      measure"
 	@echo "make docs       build the documentation into out/site"
@@ -72,6 +73,17 @@ test-slow: .venv/installed-test .venv/warm
 
 test-exhaustive: .venv/installed-test
 	$(BIN)/python -m pytest -q -rs -m exhaustive
+
+# With the lowest version of every dependency that pyproject.toml allows.
+test-lowest: UV := .venv-lowest/bin/uv pip install --quiet --python .venv-lowest/bin/python
+test-lowest:
+	$(PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check uv
+	$(UV) --resolution lowest-direct --editable '.[plots,tune]'
+	$(UV) --editable '.[test]'
+	export NUMBA_CACHE_DIR=$(CURDIR)/.venv-lowest/kernels; \
+	  .venv-lowest/bin/python -m topoloom cache warm && \
+	  .venv-lowest/bin/python -m pytest -q -rs --dist worksteal -n 3 -m "not slow and not exhaustive"
 
 lint: .venv/installed-test
 	$(BIN)/ruff check .

@@ -25,7 +25,7 @@ def seeded(*seeds: int) -> NDArray[np.uint64]:
     """
     state = np.zeros(1, np.uint64)
     for index, seed in enumerate(seeds):
-        state[0] ^= np.uint64(seed) if index == 0 else draw(state) ^ np.uint64(seed)
+        state[0] ^= np.uint64(seed) if index == 0 else np.uint64(draw(state)) ^ np.uint64(seed)
     return state
 
 
