@@ -11,7 +11,7 @@ from _pytest.doctest import DoctestModule
 def pytest_collect_file(
     file_path: Path,
 ) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
-    """Collect no doctests where no example stands: the search in a module costs milliseconds.
+    """Collect no doctests where no example runs: the search in a module costs milliseconds.
 
     But import every package first: otherwise pytest imports a module that its package imports, too,
     a second time, with classes of its own.
@@ -19,6 +19,7 @@ def pytest_collect_file(
     collectors = yield
     if file_path.suffix != ".py" or file_path.name == "__init__.py":
         return collectors
-    if ">>> " in file_path.read_text():
+    examples = (line for line in file_path.read_text().splitlines() if ">>> " in line)
+    if any("doctest: +SKIP" not in line for line in examples):
         return collectors
     return [one for one in collectors if not isinstance(one, DoctestModule)]
