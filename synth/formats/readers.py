@@ -18,7 +18,7 @@ from topoloom.synth.errors import InvalidTopology
 from topoloom.synth.formats.adjacency_list import adjlist, multiline_adjlist, undirected_adjlist
 from topoloom.synth.formats.attributes import Attributes
 from topoloom.synth.formats.detection import MAX_CHARACTERS, detect, looks_like, marked_as
-from topoloom.synth.formats.dot_text import dot_graph
+from topoloom.synth.formats.dot import dot_graph
 from topoloom.synth.formats.edge_list import edgelist, undirected_edgelist
 from topoloom.synth.formats.gexf import gexf
 from topoloom.synth.formats.gml import gml
