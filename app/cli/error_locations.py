@@ -75,6 +75,8 @@ class Typed:
         >>> typed = Typed({"degree": "--degree"}, {"source": "ring.gml", "degree": 70})
         >>> typed.place("/degree"), typed.place("/text/line/7"), typed.place("/")
         ('--degree', 'ring.gml: line 7', '')
+        >>> Typed({"timeout": "--timeout"}).place("/timeout_seconds")
+        '--timeout'
         """
         parts = [part for part in pointer.split("/") if part]
         file = self._file_of(error)
@@ -111,9 +113,11 @@ class Typed:
             return _within(self._source, rest)
         if rest and options is self.options and self._is_file(first):
             return _within(str(self.values[first]), rest)
-        for known in (options, self.reading):
-            if first in known:
-                return known[first]
+        # Functions state the unit of an option such as --timeout in the name of the parameter.
+        for name in (first, first.removesuffix("_seconds")):
+            for known in (options, self.reading):
+                if name in known:
+                    return known[name]
         return self._argument(parts)
 
     def _argument(self, parts: list[str]) -> str:

@@ -215,7 +215,8 @@ def between_processes(
 
 def _answer(pipe: Connection, timeout_seconds: float) -> list[Row]:
     if not wait([pipe], timeout_seconds):
-        raise ExecutionFailed("/ranks", f"did not end within {timeout_seconds:g} s")
+        rule = f"the ranks did not end within {timeout_seconds:g} s"
+        raise ExecutionFailed("/timeout_seconds", rule)
     try:
         answer = pipe.recv()
     except EOFError:

@@ -26,8 +26,9 @@ def test_every_shape_is_measured_with_every_other_rank():
 
 
 def test_processes_that_take_too_long_are_ended():
-    with pytest.raises(ExecutionFailed, match=r"did not end within 0\.01 s"):
+    with pytest.raises(ExecutionFailed, match=r"did not end within 0\.01 s") as caught:
         between_processes(2, timeout_seconds=0.01)
+    assert caught.value.field == "/timeout_seconds"
 
 
 @pytest.mark.parametrize("ranks", [1, 129])

@@ -103,7 +103,8 @@ class Team:
     def _answer(self, seconds: float) -> Any:
         try:
             if not self._socket.poll(seconds):
-                raise ExecutionFailed("/ranks", f"did not end within {seconds:g} s")
+                rule = f"the ranks did not end within {seconds:g} s"
+                raise ExecutionFailed("/timeout_seconds", rule)
             answer = self._socket.recv()
         except (EOFError, OSError):
             raise ExecutionFailed(
