@@ -91,16 +91,29 @@ CHECKS = (
 )
 
 
+RANDOM = settings(
+    max_examples=12, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
+
+
 @pytest.mark.one_in(36)
 @pytest.mark.parametrize(("path", "method"), OPERATIONS)
-@settings(
-    max_examples=25,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=list(HealthCheck),
-)
+@RANDOM
 @given(data=st.data())
 def test_whatever_is_sent_the_answer_is_as_described(path, method, data, running):
+    require_described(path, method, data)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(("path", "method"), OPERATIONS)
+@settings(RANDOM, max_examples=50)
+@given(data=st.data())
+def test_whatever_is_sent_often_the_answer_is_as_described(path, method, data, running):
+    require_described(path, method, data)
+
+
+def require_described(path, method, data):
+    """Send a drawn request; require an answer as the document describes it."""
     case = data.draw(described()[path][method].as_strategy())
     # A design that is drawn may take longer than the ten seconds of the default.
     case.call_and_validate(checks=CHECKS, timeout=300)

@@ -46,7 +46,8 @@ def oracle(topology: Topology, collective: Collective, ranks: Mapping[NodeId, in
     return flow_rate(topology, ranks, "oi", free=True)
 
 
-@pytest.mark.one_in(90, slow=3)
+# Seeds that are multiples of 3 and of 5 are variants.
+@pytest.mark.one_in(91, slow=7)
 @pytest.mark.parametrize("seed", range(500))
 def test_the_optimum_is_that_of_the_flows_and_the_schedule_reaches_it(seed: int) -> None:
     topology, ranks = question(seed)
@@ -89,7 +90,7 @@ def proven(best: CollectiveOptimum) -> tuple[Fraction, bool]:
     return only.data / (only.bound or only.inverse_rate), only.bound is None
 
 
-@pytest.mark.one_in(18, slow=3)
+@pytest.mark.one_in(19, slow=7)
 @pytest.mark.parametrize("seed", range(150))
 def test_what_switches_that_copy_allow_is_proven_and_reached_where_it_says_so(seed: int) -> None:
     topology = copying_fabric(random.Random(seed))

@@ -50,7 +50,7 @@ CASES = [
 ]
 
 
-@pytest.mark.one_in(11)
+@pytest.mark.one_in(11, slow=5)
 @pytest.mark.parametrize("inplace", [False, True], ids=["out-of-place", "in-place"])
 @pytest.mark.parametrize("dialect", Dialect)
 @pytest.mark.parametrize("label, kind", CASES)
@@ -64,7 +64,7 @@ def test_every_program_does_its_collective_even_without_a_free_slot(label, kind,
         assert len(program.gpus) == len(topology.compute_nodes)
 
 
-@pytest.mark.one_in(11)
+@pytest.mark.one_in(11, slow=5)
 @pytest.mark.parametrize("inplace", [False, True], ids=["out-of-place", "in-place"])
 @pytest.mark.parametrize("dialect", Dialect)
 @pytest.mark.parametrize("label, kind", CASES)

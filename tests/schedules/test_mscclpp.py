@@ -32,7 +32,7 @@ from topoloom.synth.topology.topology import Topology
 GOLDEN = Path(__file__).parent.parent / "golden"
 
 
-@pytest.mark.one_in(15)
+@pytest.mark.one_in(15, slow=5)
 @pytest.mark.parametrize("inplace", [False, True], ids=["out-of-place", "in-place"])
 @pytest.mark.parametrize("per_node", [1, 4], ids=lambda count: f"{count}-a-node")
 @pytest.mark.parametrize("name, collective", EVERY)

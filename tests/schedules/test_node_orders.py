@@ -89,7 +89,7 @@ def test_trees_of_fabrics_with_faults_are_alike_in_any_order(name: str, seed: in
     assert (again.trees_per_root, shape(again)) == (first.trees_per_root, shape(first))
 
 
-@pytest.mark.one_in(30)
+@pytest.mark.one_in(30, slow=4)
 @pytest.mark.parametrize("seed", range(30))
 def test_trees_of_random_balanced_fabrics_are_alike_in_any_order(seed: int) -> None:
     topology = random_topology(random.Random(seed), balanced=True)

@@ -73,7 +73,7 @@ def algbw(schedule: Schedule, topology: Topology) -> Fraction:
     return sum(part.sizes) / tree_inverse_rate(schedule, topology)
 
 
-@pytest.mark.one_in(72, slow=4)
+@pytest.mark.one_in(71, slow=7)
 @pytest.mark.parametrize("seed", range(200))
 def test_the_optimum_is_that_of_the_flows_and_the_schedule_reaches_it(seed: int) -> None:
     topology = randomly_limited(seed)

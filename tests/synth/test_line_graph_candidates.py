@@ -52,7 +52,10 @@ def test_one_step_above_the_bound_frontiers_are_nearer_the_bandwidth_bound(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("nodes", "degree"), [(4100, 4), (6232, 4), (4200, 3), (5238, 6)])
+@pytest.mark.parametrize(
+    ("nodes", "degree"),
+    [(4100, 4), (4200, 3), (5238, 6), pytest.param(6232, 4, marks=pytest.mark.exhaustive)],
+)
 def test_thousands_of_nodes_are_nearly_even_one_step_above_the_bound(
     nodes: int, degree: int
 ) -> None:
