@@ -118,14 +118,17 @@ def _taken(row, k, hues):
 
 
 @njit(cache=True, nogil=True)
-def _ended_at_fork(i, m, row, n, hues):
-    """Whether two chains of a fork and another one bring and take the same colors at a node."""
-    left = 0
-    for color in (_brought(LEFT, i, hues), _brought(RIGHT, m, hues), _brought(row, n, hues)):
-        left += 1 << (8 * color)
-    for color in (_taken(LEFT, i, hues), _taken(RIGHT, m, hues), _taken(row, n, hues)):
-        left -= 1 << (8 * color)
-    return left == 0
+def _meets_fork(at, i, twice, free, hues):
+    """Whether another chain can end a fork at the i-th node of the left chain.
+
+    At an even place the left chain brings the third color and takes ``free``, and the right chain
+    brings ``twice`` and takes the third color.  So the other chain, at place ``at``, must bring
+    ``free`` and take ``twice``.  At an odd place all colors are exchanged.
+    """
+    if at < 0:
+        return False
+    row, n = at // (MAX_LENGTH + 1), at % (MAX_LENGTH + 1) + i
+    return _brought(row, n, hues) == free and _taken(row, n, hues) == twice
 
 
 @njit(cache=True, nogil=True)
@@ -155,6 +158,18 @@ def _follow_partners(
 
 
 @njit(cache=True, nogil=True)
+def _may_fork(rows, hues):
+    """Whether another chain has the two colors of the spine, as the end of a fork needs."""
+    for row in range(PARTNERS, rows):
+        one, other = hues[row, 0], hues[row, 1]
+        if one == hues[SPINE, 0] and other == hues[SPINE, 1]:
+            return True
+        if other == hues[SPINE, 0] and one == hues[SPINE, 1]:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
 def _best_fork(k, best, found, weight, heat, ends, held, cost, chains, places):
     """Look for the cheapest fork at the k-th node of the spine; return the least cost."""
     edges, nodes, costs, hues = chains
@@ -168,19 +183,23 @@ def _best_fork(k, best, found, weight, heat, ends, held, cost, chains, places):
         left = _follow(
             LEFT, node, edge, third, free, most, ends, held, cost, edges, nodes, costs, hues
         )
+        met = False
         for i in range(1, left + 1):
-            places[0, nodes[LEFT, i]] = i
+            if _meets_fork(places[1, nodes[LEFT, i]], i, twice, free, hues):
+                places[0, nodes[LEFT, i]], met = i, True
+        if not met:
+            continue
         right = _follow(
             RIGHT, node, onward, twice, third, most, ends, held, cost, edges, nodes, costs, hues
         )
         for m in range(1, right + 1):
             i, at = places[0, nodes[RIGHT, m]], places[1, nodes[RIGHT, m]]
-            if i < 0 or at < 0:
+            if i < 0 or (i - m) % 2:
                 continue
             row, n = at // (MAX_LENGTH + 1), at % (MAX_LENGTH + 1)
             total = costs[SPINE, k] + costs[LEFT, i] + costs[RIGHT, m] + costs[row, n]
             total -= 2.0 * weight
-            if total < best and _ended_at_fork(i, m, row, n, hues):
+            if total < best:
                 best = total
                 found[0], found[1], found[2], found[3], found[4], found[5] = k, i, m, row, n, third
         for i in range(1, left + 1):
@@ -281,7 +300,7 @@ def join(
         places,
     )  # fmt: skip
     best = _best_end(found, weight, held, chains, places)
-    if before <= MAX_FORKED:
+    if before <= MAX_FORKED and _may_fork(rows, hues):
         for k in range(length):
             best = _best_fork(k, best, found, weight, heat, ends, held, cost, chains, places)
     for row in range(PARTNERS, rows):

@@ -179,7 +179,8 @@ def _walk(
         if color != colors[edge]:
             recolor(edge, color, ends, likes, colors, held, crowded, place, moved, spot, sizes)
             changed[edge] = step
-            _note(colors, sizes, best)
+            if sizes[EXCESS] == 0 and sizes[MOVED] < least[0]:
+                _note(colors, sizes, best)
 
 
 def walked(
