@@ -25,7 +25,7 @@ from topoloom.app.requests.topology_source import TopologySource
 MAX_BATCH = 100
 """Limit of the designs of one batch."""
 
-TextFormat: TypeAlias = Literal["msccl-xml", "mscclpp-json", "nccl-tuner-csv"]
+TextFormat: TypeAlias = Literal["msccl-xml", "mscclpp-json", "goal", "nccl-tuner-csv"]
 MAX_TRACES = 16_384
 
 
@@ -82,7 +82,7 @@ class GivenSchedule(Request):
     )
     schedule: dict[str, Any] = optional("a schedule/1 document")
     schedule_id: IdPrefix = optional("id of a stored schedule, or its first 6 or more characters")
-    text: str = optional("an MSCCL XML, MSCCL++ JSON or NCCL tuner file")
+    text: str = optional("an MSCCL XML, MSCCL++ JSON, GOAL or NCCL tuner file")
     format: TextFormat = optional("format of the text")
     dialect: DialectName = optional(
         "msccl-xml: dialect; default: the first of msccl, azure and rccl that accepts the text"

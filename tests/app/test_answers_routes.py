@@ -65,11 +65,13 @@ def test_a_schedule_is_checked_in_every_form_it_comes_in(client, schedule):
     document = client.get(place).json()
     xml = client.get(place, params={"format": "msccl-xml", "dialect": "rccl"}).text
     plan = client.get(place, params={"format": "mscclpp-json"}).text
+    goal = client.get(place, params={"format": "goal", "bytes": "1MiB"}).text
     ways = [
         {"schedule_id": schedule["id"][:12]},
         {"schedule": document, "topology": RING},
         {"text": xml, "format": "msccl-xml", "dialect": "rccl", "topology": RING},
         {"text": plan, "format": "mscclpp-json", "topology": RING},
+        {"text": goal, "format": "goal", "topology": RING},
     ]
     for way in ways:
         answer = client.post("/v1/verifications", json=way)

@@ -34,7 +34,8 @@ CABLE_PORTS = Option(
 )
 BOXES_PER_RACK = whole(
     "boxes_per_rack",
-    "most boxes of a rack; cables inside racks are copper, all others optics; default: 1",
+    "largest number of boxes in a rack; cables inside racks are copper, all others optics; "
+    "default: 1",
     1,
     1024,
     metavar="N",

@@ -80,8 +80,8 @@ PORTS_PER_HOST = whole(
 PLANT = Option(
     name="plant",
     type=list,
-    help="existing hosts, panels and cables, instead of panels, hosts and ports_per_host: plant/1, "
-    "or a list of cables from NetBox or Nautobot",
+    help="existing hosts, panels and cables, instead of regular panels for a number of hosts: "
+    "plant/1, or a list of cables from NetBox or Nautobot",
     metavar="FILE",
     typed="JSON, YAML or CSV; or netbox:URL",
 )
