@@ -24,7 +24,6 @@ from topoloom.app.requests.schedules import SimulationRequest
 from topoloom.app.store.artifacts import Computed, Kind
 from topoloom.schedules.model.schedule import Schedule
 from topoloom.synth.topology.assumptions import assumed_members
-from topoloom.synth.topology.hops import latency_assumptions
 from topoloom.synth.topology.topology import Topology
 
 if TYPE_CHECKING:
@@ -108,7 +107,7 @@ def of(
     busiest = max(range(topology.link_count), key=found.busy_seconds.__getitem__)
     link = topology.links[busiest]
     seconds = found.seconds
-    assumed = (*topology.assumed, *latency_assumptions(topology, request.stated_alpha_us))
+    assumed = (*topology.assumed, *request.speed_assumptions(topology))
     large = None if bytes_per_second is None else rounded(bytes_per_second / 10**9)
     document = SimulationDocument(
         schema="simulation/1",

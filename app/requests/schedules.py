@@ -34,6 +34,7 @@ from topoloom.app.requests.topology_source import TopologySource
 if TYPE_CHECKING:
     from topoloom.schedules.options import Options
     from topoloom.schedules.simulate import Network
+    from topoloom.synth.topology.assumptions import Assumption
     from topoloom.synth.topology.topology import NodeId, Topology
 
 
@@ -214,6 +215,13 @@ class SimulationRequest(Request):
     def stated_alpha_us(self) -> Fraction | None:
         """The latency of all hops, if given."""
         return None if self.alpha_us is None else Fraction(self.alpha_us)
+
+    def speed_assumptions(self, topology: "Topology") -> "tuple[Assumption, ...]":
+        """Return which latencies and rate count where the request states none."""
+        from topoloom.synth.topology.hops import speed_assumptions
+
+        known = self.node_gbps is not None or self.link_gbps is not None
+        return speed_assumptions(topology, self.stated_alpha_us, rate_stated=known)
 
     def on(self, topology: "Topology") -> "SimulationRequest":
         """Return the request with the latency of all hops, unless ``topology`` states its own."""

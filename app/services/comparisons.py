@@ -60,7 +60,7 @@ def _timed(context: Context, identity: str, request: ComparisonRequest) -> Timed
         judge = Judge(kept.load(), topology, on.network)
         timed = judge.time(on.size_bytes)
     nodes = len(topology.compute_nodes)
-    assumed = (*kept.subject.assumed, *_latencies(request, topology))
+    assumed = (*kept.subject.assumed, *_speeds(request, topology))
     return TimedSchedule(identity, kept, nodes, found, assumed, timed, judge and judge.judged_by)
 
 
@@ -70,7 +70,7 @@ def _of_fabric(context: Context, request: ComparisonRequest) -> Artefact:
     limit = context.settings.max_forest_nodes
     context.require_at_most("/topology", loaded.node_count, limit, "nodes")
 
-    topologies.note_latencies(context, loaded.topology, request.alpha_us)
+    topologies.note_speeds(context, loaded.topology, request.alpha_us, request.node_gbps)
 
     def compute() -> Compared:
         from topoloom.schedules.compare.compare_algorithms import compare_algorithms
@@ -84,18 +84,19 @@ def _of_fabric(context: Context, request: ComparisonRequest) -> Artefact:
         largest = max(*SIZES, *sizes)
         found = compare_algorithms(topology, collective, network, root=root, largest_bytes=largest)
         subject, ranks = Subject.of(loaded.id, topology), len(topology.compute_nodes)
-        subject = replace(subject, assumed=(*subject.assumed, *_latencies(request, topology)))
+        subject = replace(subject, assumed=(*subject.assumed, *_speeds(request, topology)))
         return ComparedFabric(subject, ranks, collective.value, root, found, sizes)
 
     said = request.canonical_part((*_SPEED, "collective", "root"))
     return context.answer(COMPARISON, {"of": {"topology": [loaded.id]}} | said, compute).artefact
 
 
-def _latencies(request: ComparisonRequest, topology: Topology) -> tuple[Assumption, ...]:
-    """Return which latencies count where the request states none."""
-    from topoloom.synth.topology.hops import latency_assumptions
+def _speeds(request: ComparisonRequest, topology: Topology) -> tuple[Assumption, ...]:
+    """Return which latencies and rate count where the request states none."""
+    from topoloom.synth.topology.hops import speed_assumptions
 
-    return latency_assumptions(topology, _alpha_us(request))
+    stated = request.node_gbps is not None
+    return speed_assumptions(topology, _alpha_us(request), rate_stated=stated)
 
 
 def _alpha_us(request: ComparisonRequest) -> Fraction | None:

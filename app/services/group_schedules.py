@@ -55,7 +55,7 @@ def joint(context: Context, request: GroupScheduleRequest, *, field: str = "") -
     time, simulation = joint_time(pairs, loaded.topology), None
     network = request.network(loaded.topology)
     if request.has_sizes:
-        topologies.note_latencies(context, loaded.topology, request.alpha_us)
+        topologies.note_speeds(context, loaded.topology, request.alpha_us, request.node_gbps)
         with context.watch():
             simulation = simulate_together(pairs, loaded.topology, network)
     stored = tuple(tuple(answer.artefact for answer in kind) for kind in answers)

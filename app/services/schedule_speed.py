@@ -55,8 +55,8 @@ def speed(
     loaded = topologies.load_subject(context, kept.subject)
     topology, best = loaded.topology, _best(context, loaded, request)
     asked = on_of(on, topology)
-    if on.bytes is not None:
-        topologies.note_latencies(context, topology, on.alpha_us)
+    timed = on.bytes is not None
+    topologies.note_speeds(context, topology, on.alpha_us, on.node_gbps, timed=timed)
     if written is not None:
         return program_speed(
             written.traffic(),

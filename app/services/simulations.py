@@ -28,7 +28,7 @@ def create(context: Context, request: TimedScheduleRequest) -> Artefact:
     found = given(context, request)
     topology = found.loaded.topology
     asked = request.simulation().on(topology)
-    topologies.note_latencies(context, topology, asked.alpha_us)
+    topologies.note_speeds(context, topology, asked.alpha_us, asked.node_gbps, asked.link_gbps)
 
     def compute() -> Simulated:
         schedule, notes, traffic = found.read(), found.remarks(), found.traffic()

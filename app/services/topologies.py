@@ -21,8 +21,9 @@ from topoloom.schedules.errors import ScheduleError
 from topoloom.synth.errors import SynthError, Unreachable
 from topoloom.synth.recipes.recipe import Recipe
 from topoloom.synth.topology.assumptions import Assumption, assumed_members
-from topoloom.synth.topology.hops import latency_assumptions
+from topoloom.synth.topology.hops import speed_assumptions
 from topoloom.synth.topology.latencies import latencies_digest
+from topoloom.synth.topology.rates import rate_assumptions
 from topoloom.synth.topology.topology import Topology
 
 if TYPE_CHECKING:
@@ -125,10 +126,21 @@ def load(context: Context, source: GraphSource, *, field: str = "") -> StoredTop
     return StoredTopology(answer)
 
 
-def note_latencies(context: Context, topology: Topology, alpha_us: Decimal | None) -> None:
-    """Tell the user which latencies count where no option states one."""
-    stated = None if alpha_us is None else Fraction(alpha_us)
-    context.note(*map(changeable, latency_assumptions(topology, stated)))
+def note_speeds(
+    context: Context,
+    topology: Topology,
+    alpha_us: Decimal | None,
+    *rates: Decimal | None,
+    timed: bool = True,
+) -> None:
+    """Tell the user which rate counts where no option states it; of a time also the latencies."""
+    known = any(rate is not None for rate in rates)
+    if timed:
+        stated = None if alpha_us is None else Fraction(alpha_us)
+        found = speed_assumptions(topology, stated, rate_stated=known)
+    else:
+        found = rate_assumptions(topology, stated=known)
+    context.note(*map(changeable, found))
 
 
 def load_graphs(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from topoloom.app.requests.schedules import ExportRequest, ScheduleRequest
 from topoloom.app.services.context import Context
 from topoloom.app.services.schedule_speed import on_of
-from topoloom.app.services.topologies import StoredTopology, asked_options, note_latencies
+from topoloom.app.services.topologies import StoredTopology, asked_options, note_speeds
 from topoloom.schedules.model.schedule import Collective
 
 if TYPE_CHECKING:
@@ -26,6 +26,5 @@ def curve(
     context.require_at_most("/topology", loaded.node_count, limit, "nodes")
     options = asked_options(request, loaded)
     collective = Collective.of(request.collective)
-    if on.bytes is not None:
-        note_latencies(context, loaded.topology, on.alpha_us)
+    note_speeds(context, loaded.topology, on.alpha_us, on.node_gbps, timed=on.bytes is not None)
     return found(loaded.topology, collective, options, on_of(on, loaded.topology))

@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 from topoloom.synth.topology.assumptions import Assumption
+from topoloom.synth.topology.rates import rate_assumptions
 from topoloom.synth.topology.topology import Topology
 
 DEFAULT_ALPHA_US = Fraction(10)
@@ -41,3 +42,19 @@ def latency_assumptions(topology: Topology, alpha_us: Fraction | None) -> tuple[
     stated = least if least == most else f"{least} to {most}"
     text = f"Every link has the latency that the topology states: {stated} us."
     return (Assumption(text, "alpha_us"),)
+
+
+def speed_assumptions(
+    topology: Topology, alpha_us: Fraction | None, *, rate_stated: bool
+) -> tuple[Assumption, ...]:
+    """Return which latencies and which rate of a host count where no option states them.
+
+    >>> pair = Topology("ab", [("a", "b"), ("b", "a")])
+    >>> [each.option for each in speed_assumptions(pair, None, rate_stated=False)]
+    ['node_gbps', 'alpha_us']
+    """
+    latencies = latency_assumptions(topology, alpha_us)
+    if alpha_us is None and not topology.latencies:
+        text = f"The topology states no latencies: a hop takes {float(DEFAULT_ALPHA_US):g} us."
+        latencies = (Assumption(text, "alpha_us"),)
+    return (*rate_assumptions(topology, stated=rate_stated), *latencies)

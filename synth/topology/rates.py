@@ -3,6 +3,7 @@
 from collections import defaultdict
 from fractions import Fraction
 
+from topoloom.synth.topology.assumptions import Assumption
 from topoloom.synth.topology.topology import Capacity, Topology
 
 UNITS = {"GB/s": Fraction(10**9), "Gbit/s": Fraction(10**9, 8)}
@@ -42,3 +43,15 @@ def unit_bytes_per_second(topology: Topology, node_gbps: Fraction | None = None)
         return known
     node = DEFAULT_NODE_GBPS if node_gbps is None else node_gbps
     return Fraction(node) * 10**9 / 8 / node_capacity(topology)
+
+
+def rate_assumptions(topology: Topology, *, stated: bool) -> tuple[Assumption, ...]:
+    """Return the rate of a host that counts where neither the unit nor an option states one.
+
+    >>> print(rate_assumptions(Topology("ab", [("a", "b"), ("b", "a")]), stated=False)[0].text)
+    Capacities count links: a host sends 100 Gbit/s over all its ports.
+    """
+    if stated or topology.bandwidth_unit in UNITS:
+        return ()
+    text = f"a host sends {DEFAULT_NODE_GBPS} Gbit/s over all its ports."
+    return (Assumption(f"Capacities count links: {text}", "node_gbps"),)

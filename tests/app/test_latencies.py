@@ -83,6 +83,32 @@ def test_every_command_that_prints_times_uses_the_latencies(topoloom, files, tmp
         assert f"note: {SAID} (change: --alpha-us)" in answer.err
 
 
+RATE = "Capacities count links: a host sends 100 Gbit/s over all its ports."
+LATENCY = "The topology states no latencies: a hop takes 10 us."
+
+
+def test_times_of_a_recipe_say_which_rate_and_latency_they_assume(topoloom, tmp_path):
+    file = str(tmp_path / "ring.json")
+    assert topoloom("schedule", "BiRing(3)", "--collective", "allgather", "--out", file).code == 0
+    notes = f"note: {RATE} (change: --node-gbps)\nnote: {LATENCY} (change: --alpha-us)\n"
+    asked = ("BiRing(3)", "--collective", "allgather", "--bytes", "1MB")
+    for command in (
+        ("simulate", file, "--topology", "BiRing(3)", "--bytes", "1MB"),
+        ("schedule", *asked, "--out", file),
+        ("compare", "algorithms", *asked),
+        ("compare", "baselines", *asked),
+        ("compare", "heights", *asked),
+    ):
+        assert topoloom(*command).err == notes, command
+        assert topoloom(*command, "--node-gbps", "100", "--alpha-us", "10").err == "", command
+
+
+def test_the_rate_of_a_recipe_says_what_a_host_sends(topoloom, tmp_path):
+    file = str(tmp_path / "ring.json")
+    made = topoloom("schedule", "BiRing(3)", "--collective", "allgather", "--out", file)
+    assert made.err == f"note: {RATE} (change: --node-gbps)\n"
+
+
 @pytest.mark.slow
 def test_the_service_takes_the_latencies_of_the_links_and_says_so(client):
     asked = {"topology": PAIR, "collective": "allgather"}

@@ -129,6 +129,7 @@ def test_the_command_takes_every_format_that_is_verified(topoloom, tmp_path, suf
         )
         assert made.code == 0, made.err
         flags = ["--topology", "Torus(3, 4)", "--bytes", "3MiB", "--synchronous", "--json"]
+        flags += ["--alpha-us", "10", "--node-gbps", "100"]
         dialect = ["--dialect", "rccl"] if name.endswith("xml") else []
         found = topoloom("simulate", path, *flags, *dialect)
         assert (found.code, found.err) == (0, "")

@@ -9,7 +9,6 @@ from topoloom.app.requests.schedules import SimulationRequest
 from topoloom.schedules.errors import NoSchedule, TooLarge
 from topoloom.schedules.model.schedule import Collective
 from topoloom.synth.topology.assumptions import assumed_members
-from topoloom.synth.topology.hops import latency_assumptions
 
 if TYPE_CHECKING:
     from topoloom.schedules.baselines.nccl import NcclRuns
@@ -40,7 +39,7 @@ def document_of(
         "topology_digest": topology.digest,
         "collective": collective,
         "bytes": request.bytes,
-        **assumed_members(latency_assumptions(topology, request.stated_alpha_us)),
+        **assumed_members(request.speed_assumptions(topology)),
         "opponents": [
             {
                 "name": entry.name,

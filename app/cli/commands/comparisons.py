@@ -132,7 +132,8 @@ def baselines(
     request = SimulationRequest.model_validate(fields)
     with opened() as context:
         topology = topologies.load(context, source_of(source, reading, context)).topology
-        topologies.note_latencies(context, topology, request.alpha_us)
+        speeds = (request.alpha_us, request.node_gbps, request.link_gbps)
+        topologies.note_speeds(context, topology, *speeds)
     entries = timing.baselines_on(topology, collective, request)
     if out is not None and name is not None:
         write_text(out, timing.schedule_text(entries, name))

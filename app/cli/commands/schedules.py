@@ -256,7 +256,8 @@ def simulate(
             found = simulations.of_program(program, loaded.topology, request, "--dialect")
             document = dict(found)
         context.note(*document.get("notes", ()))
-        topologies.note_latencies(context, loaded.topology, request.alpha_us)
+        speeds = (request.alpha_us, request.node_gbps, request.link_gbps)
+        topologies.note_speeds(context, loaded.topology, *speeds)
     if as_json:
         typer.echo(json.dumps(document, separators=(",", ":")))
     else:

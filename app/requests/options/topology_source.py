@@ -206,6 +206,7 @@ CHANGES: tuple[Option, ...] = (WITHOUT_NODES, WITHOUT_LINKS, SLOW_LINKS)
 _SPELLINGS = {
     **{option.name: option.spelling for option in READING},
     "alpha_us": "--alpha-us",
+    "node_gbps": "--node-gbps",
     "cable": "cable=RATE of Boxes",
     "ports": "ports=RULE of Boxes",
 }
