@@ -11,6 +11,7 @@ everywhere with its original, so some hundreds of destinations are needed: at 10
 ports, 65 of 77 processor seconds measured two graphs that equal the first one.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -179,3 +180,50 @@ def _no_worse(one: tuple[Cost, Cost], other: tuple[Cost, Cost]) -> bool:
         mine.steps <= theirs.steps and mine.bandwidth <= theirs.bandwidth
         for mine, theirs in zip(one, other, strict=True)
     )
+
+
+def affordable(offered: Sequence[Recipe]) -> list[Recipe]:
+    """Return the recipes of one size to measure, taken from the families in turn.
+
+    Every small graph is measured; only large graphs are limited in number.
+
+    >>> from topoloom.synth.recipes.recipe import parse
+    >>> [str(one) for one in affordable([parse("Cayley(5, 4, 2, 1, 5)"), parse("Hypercube(3)")])]
+    ['Cayley(5, 4, 2, 1, 5)', 'Hypercube(3)']
+    """
+    if not offered:
+        return []
+    nodes, degree = recipes.size(offered[0])
+    place: Counter[str] = Counter()
+    ranked: list[tuple[int, int]] = []
+    for number, recipe in enumerate(offered):
+        family = type(recipe).__name__
+        ranked.append((place[family], number))
+        place[family] += 1
+    most = max(limits.MIN_MEASURED_GRAPHS, limits.MAX_MEASURED_LINKS // (nodes * degree))
+    return [offered[number] for _, number in sorted(ranked)][:most]
+
+
+def is_quickly_known(recipe: Recipe) -> bool:
+    """Return whether theorems give the cost of a recipe, or measuring it takes little work.
+
+    >>> from topoloom.synth.recipes.recipe import parse
+    >>> [is_quickly_known(parse(one)) for one in ("Torus(100, 100)", "RandomRegular(9000, 4, 1)")]
+    [True, False]
+    """
+    nodes, degree = recipes.size(recipe)
+    if nodes * nodes * degree <= limits.MAX_OPERAND_WORK or exact_claims(recipe):
+        return True
+    return nodes * degree * len(representatives(recipe)) <= limits.MAX_OPERAND_WORK
+
+
+def has_few_kinds(recipe: Recipe) -> bool:
+    """Return whether theorems give the cost of a recipe, or few destinations determine it.
+
+    >>> from topoloom.synth.recipes.recipe import parse
+    >>> has_few_kinds(parse("Torus(9, 9)")), has_few_kinds(parse("RandomRegular(81, 4, 1)"))
+    (True, False)
+    """
+    nodes, _ = recipes.size(recipe)
+    few = len(representatives(recipe)) * limits.MIN_NODES_PER_ORBIT <= nodes
+    return few or exact_claims(recipe) is not None

@@ -4,8 +4,7 @@ The search takes these steps. Each step keeps the undominated candidates only.
 
 1. Refuse sizes for which no graph exists or none is known (`feasibility`).
 2. Enumerate recipes: members of all families, and operators over members of divisors of N and d.
-   Take costs from theorems, measure other recipes (`recipe_enumeration`, `measuring_budget`,
-   `candidates`).
+   Take costs from theorems, measure other recipes (`recipe_enumeration`, `candidates`).
 3. Sample graphs of little symmetry, beside step 2: random graphs and resized graphs of near sizes,
    or the graphs of the atlas if the atlas build was at this size (`sampled_candidates`,
    `random_seeds`, `resized_candidates`).

@@ -34,7 +34,7 @@ MAX_NODES_WITH_PRODUCTS = 128
 random graphs are as even in fewer steps. Degree 2 has no limit. Measured: without the limit 5 %
 more time, no other point."""
 
-# Measuring: `candidates`, `measuring_budget`
+# Measuring: `candidates`
 
 PROBED_DESTINATIONS = (24, 24 * 8, 24 * 64)
 """Destinations after which a measurement stops if another candidate dominates the cost so far.

@@ -21,12 +21,14 @@ from topoloom.synth.recipes.recipe import (
 from topoloom.synth.search import limits
 from topoloom.synth.search.candidates import (
     Candidate,
+    affordable,
     exact_claims,
+    has_few_kinds,
+    is_quickly_known,
     measured,
     measured_unless_dominated,
     undominated,
 )
-from topoloom.synth.search.measuring_budget import affordable, has_few_kinds, is_quickly_known
 from topoloom.synth.symmetry.orbits import representatives
 
 
