@@ -144,7 +144,7 @@ class CostProbe:
             topology.require_connected()
         capacity = whole_capacities(topology)
         self._topology = topology
-        self._widest = _widest(topology, capacity)
+        self._widest = widest_node(topology, capacity)
         self._links = in_links(topology, capacity)
         self._degree = int(topology.in_degrees.max())
         self._narrow = self._degree <= MAX_TABLE_DEGREE
@@ -306,7 +306,7 @@ def _require_measurable(topology: Topology) -> None:
         raise NotMeasurable("/links", f"at most {MAX_DEGREE} links may enter a node")
 
 
-def _widest(topology: Topology, capacity: Integers) -> int:
+def widest_node(topology: Topology, capacity: Integers) -> int:
     """Return B, the largest capacity into or out of a node, in `whole_capacities`."""
     if topology.has_equal_capacities:
         return topology.degree

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom.synth.errors import NotMeasurable
-from topoloom.synth.evaluation.measure import whole_capacities
+from topoloom.synth.evaluation.measure import whole_capacities, widest_node
 from topoloom.synth.topology.topology import Topology
 
 MAX_DEGREE = 8
@@ -88,9 +88,6 @@ def slack_problem(topology: Topology, images: Integers, pieces: int = 1) -> Prob
     node, place = np.nonzero(tail >= 0)
     order = np.argsort(tail[node, place], kind="stable")
     start = np.searchsorted(tail[node, place][order], np.arange(nodes + 1))
-    through = np.zeros((2, nodes), np.int64)
-    np.add.at(through[0], topology.sources, capacity)
-    np.add.at(through[1], topology.targets, capacity)
     return Problem(
         images,
         np.repeat(first, pieces),
@@ -103,7 +100,7 @@ def slack_problem(topology: Topology, images: Integers, pieces: int = 1) -> Prob
         place[order],
         kind.reshape(-1),
         weight,
-        int(through.max()),
+        widest_node(topology, capacity),
     )
 
 
