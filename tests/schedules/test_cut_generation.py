@@ -3,12 +3,17 @@
 import random
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
+from benchmarks.bench_faults import one_way
 from tests.oracles import random_topology
 from topoloom.schedules.trees import limits
+from topoloom.schedules.trees.flow.network import network_of
 from topoloom.schedules.trees.forestcoll import optimum
-from topoloom.schedules.trees.rates.allreduce_rate import allreduce_bound
+from topoloom.schedules.trees.linear_program.cut_generation import CutProgram
+from topoloom.schedules.trees.linear_program.flow_program import FlowProgram
+from topoloom.schedules.trees.rates.allreduce_rate import _question, allreduce_bound
 from topoloom.synth.fabrics import fabric
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import parse
@@ -63,3 +68,30 @@ def test_unequal_roots_have_the_same_bounds_by_cuts_and_by_flows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     both_ways(build(parse("GeneralizedKautz(3, 11)")), monkeypatch)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("source", "target"), [("3.3", "3.4"), ("0.0", "0.1")])
+def test_a_mesh_without_one_direction_of_a_link_takes_few_cuts(source: str, target: str) -> None:
+    topology = one_way(fabric("tpu-v5e-8x8"), source, target)
+    bound = allreduce_bound(topology)
+    assert bound.rate == bound.feasible == {"3.3": Fraction(1850, 21), "0.0": 50}[source]
+    program = FlowProgram(_question(network_of(topology), (), free=True))
+    assert program.columns > limits.MAX_SIMPLEX_COLUMNS
+    program.best()
+    assert program._cuts.columns < 600 > len(program._cuts._sets)
+
+
+def test_a_flow_yields_several_violated_cuts(monkeypatch: pytest.MonkeyPatch) -> None:
+    path = Topology(range(6), [(i, i + s) for i in range(6) for s in (1, -1) if 0 <= i + s < 6])
+    layout = FlowProgram(_question(network_of(path), (), free=True))
+    values = np.zeros(layout.columns)
+    assert not CutProgram(layout)._add_violated(values, 0)
+    values[: layout.share_columns] = 1.0
+    counts = []
+    for most in (1, limits.MAX_NESTED_CUTS):
+        monkeypatch.setattr(limits, "MAX_NESTED_CUTS", most)
+        program = CutProgram(layout)
+        program._add_violated(values, 1)
+        counts.append(len(program._sets))
+    assert counts[0] < counts[1]

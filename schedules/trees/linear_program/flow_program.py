@@ -16,16 +16,17 @@ Each orbit under symmetry has one column (`orbit_layout`).
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topoloom.schedules.errors import TookTooLong
 from topoloom.schedules.trees import limits
-from topoloom.schedules.trees.linear_program.cut_generation import CutProgram
+from topoloom.schedules.trees.linear_program.cut_generation import CutProgram, CutSolution
 from topoloom.schedules.trees.linear_program.orbit_layout import FlowLayout
 from topoloom.schedules.trees.linear_program.problem import Potential, Prices, Solution
-from topoloom.schedules.trees.linear_program.solver import Rows, solve, solve_rows
+from topoloom.schedules.trees.linear_program.solver import Rows, solve_rows
 
 MOST_DENOMINATOR = 10**6
 """Maximum denominator of rounded duals."""
@@ -34,11 +35,28 @@ MOST_DENOMINATOR = 10**6
 class FlowProgram(FlowLayout):
     """The linear program of a problem, solved for its best rate, or for minimal use of links."""
 
+    @property
+    def _by_cuts(self) -> bool:
+        return self.columns > limits.MAX_SIMPLEX_COLUMNS
+
+    @cached_property
+    def _cuts(self) -> CutProgram:
+        return CutProgram(self)
+
     def best(self) -> tuple[Solution, list[Potential], Prices]:
         """Return the solution of best rate, with its dual as exact numbers."""
         goal = np.zeros(self.columns)
         for rank, place in self.share_of.items():
             goal[place] -= self.part_of[rank]
+        if self._by_cuts:
+            columns = self._cuts.columns
+            try:
+                best = self._cuts.best(goal[:columns], self._link_costs(columns, True))
+                potentials = list(self._potentials_of_cuts(best))
+                return self._solution(best.values), potentials, self._prices(best.marginals)
+            except TookTooLong:
+                # Too many cuts bind: flows are faster.
+                pass
         found = solve_rows(goal, self.most, self._equal, [(0, None)] * self.columns)
         assert found is not None  # the zero solution is feasible
         potentials = list(self._potentials(found.eqlin.marginals))
@@ -52,37 +70,26 @@ class FlowProgram(FlowLayout):
         fractions of small denominators.
         """
         target = float(rate) / self.whole
-        if not self.question.free and self.columns > limits.MAX_SIMPLEX_COLUMNS:
-            program = CutProgram(self)
+        if self._by_cuts:
+            costs = self._link_costs(self._cuts.columns + 1, varied)
+            costs[-1] = 1e3
             try:
-                values = program.least(self._link_costs(program.columns, varied), target)
+                values = self._cuts.least(costs, target)
                 return None if values is None else self._solution(values)
             except TookTooLong:
-                # Too many cuts bind: flows are faster.
                 pass
         columns = self.columns + 1
         goal = self._link_costs(columns, varied)
+        goal[-1] = 1e3
         bounds: list[tuple[float, float | None]] = [(0, None)] * columns
-        equal, most = self._equal.matrix(columns), self.most.matrix(columns)
-        most_limits, sums = list(self.most.limits), list(self._equal.limits)
-        if not self.question.free:
-            bounds[0] = (target, target)
+        most, equal = Rows(), Rows()
+        most.extend(self.most)
+        equal.extend(self._equal)
+        if self.question.free:
+            self.add_free_shares(most, equal, target, self.columns)
         else:
-            from scipy.sparse import csr_array, vstack
-
-            goal[-1] = 1e3
-            whole, each = Rows(), Rows()
-            total: dict[int, float] = {}
-            for place in self.share_of.values():
-                total[place] = total.get(place, 0.0) + 1.0
-            whole.add(total, target)
-            for place in range(self.share_columns):
-                each.add({place: 1.0, self.columns: -1.0})
-            equal = csr_array(vstack([equal, whole.matrix(columns)]))
-            most = csr_array(vstack([most, each.matrix(columns)]))
-            most_limits += each.limits
-            sums += whole.limits
-        found = solve(goal, most, most_limits, equal, sums, bounds)
+            bounds[0] = (target, target)
+        found = solve_rows(goal, most, equal, bounds)
         return None if found is None else self._solution(found.x)
 
     def _link_costs(self, columns: int, varied: bool) -> NDArray[np.float64]:
@@ -118,6 +125,25 @@ class FlowProgram(FlowLayout):
             yield Potential(receiver, count, inward, values)
             if self.mirrored:
                 yield Potential(receiver, count, True, values)
+
+    def _potentials_of_cuts(self, best: CutSolution) -> Iterator[Potential]:
+        """Yield the dual of the cuts of every receiver, rounded.
+
+        The mean over the automorphisms that fix the receiver is a potential of the same value.
+        """
+        values = [[Fraction(0)] * self.question.network.node_count for _ in self.kept]
+        for weight, cut in zip(best.weights.tolist(), best.sets, strict=True):
+            _, _, count, nodes, _ = self.kept[cut.place]
+            each = Fraction(weight / count).limit_denominator(MOST_DENOMINATOR)
+            if each <= 0:
+                continue
+            sizes = np.bincount(nodes).tolist()
+            inside = np.bincount(nodes[cut.inside], minlength=len(sizes)).tolist()
+            for node, kind in enumerate(nodes.tolist()):
+                values[cut.place][node] += each * inside[kind] / sizes[kind]
+        for (receiver, inward, count, *_), of_node in zip(self.kept, values, strict=True):
+            for way in (inward, True) if self.mirrored else (inward,):
+                yield Potential(receiver, count, way, tuple(of_node))
 
     def _prices(self, weights: NDArray[np.float64]) -> Prices:
         prices: tuple[dict[int, Fraction], ...] = ({}, {})

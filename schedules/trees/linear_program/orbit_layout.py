@@ -84,6 +84,18 @@ class FlowLayout:
         network = self.question.network
         return (network.head, network.tail) if inward else (network.tail, network.head)
 
+    def add_free_shares(self, most: Rows, equal: Rows, target: float, largest: int) -> None:
+        """Add rows of free shares with sum ``target``, each at most column ``largest``.
+
+        The costs of the column make the shares as equal as possible.
+        """
+        total: dict[int, float] = {}
+        for place in self.share_of.values():
+            total[place] = total.get(place, 0.0) + 1.0
+        equal.add(total, target)
+        for place in range(self.share_columns):
+            most.add({place: 1.0, largest: -1.0})
+
     def _sides(self, inward: bool) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
         return (self._in, self._out) if inward else (self._out, self._in)
 

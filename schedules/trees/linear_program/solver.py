@@ -37,6 +37,13 @@ class Rows:
         self.limits.append(limit)
         return number
 
+    def extend(self, other: "Rows") -> None:
+        """Add the rows of another matrix."""
+        self.rows += [len(self.limits) + row for row in other.rows]
+        self.columns += other.columns
+        self.values += other.values
+        self.limits += other.limits
+
     def matrix(self, columns: int) -> "csr_array":
         """Return the rows as a sparse array."""
         from scipy.sparse import csr_array
