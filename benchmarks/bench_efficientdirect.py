@@ -31,7 +31,7 @@ from typing import Any
 from benchmarks.timing import timed
 from topoloom.schedules.steps import bfb
 from topoloom.synth.evaluation.cost import Cost
-from topoloom.synth.evaluation.measure import distance_profile, measure, step_loads
+from topoloom.synth.evaluation.measure import measure, step_loads
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import parse
 from topoloom.synth.search.frontier import frontier
@@ -100,7 +100,7 @@ def same_loads(topology: Topology, answer: dict[str, Any]) -> bool:
         abs(Fraction(load) - exact) < SOLVER_TOLERANCE
         for load, exact in zip(answer["loads"], theirs, strict=True)
     )
-    programs = sum(len(distance_profile(topology, node)) for node in range(topology.node_count))
+    programs = sum(len(step_loads(topology, [node])) for node in range(topology.node_count))
     return close and tuple(theirs) == step_loads(topology) and answer["programs"] == programs
 
 

@@ -31,7 +31,7 @@ from topoloom.synth.evaluation.batch_kernel import (
     measure_batch,
     out_links,
 )
-from topoloom.synth.evaluation.bfs_broadcast import in_links, search_memory, towards
+from topoloom.synth.evaluation.bfs_broadcast import in_links, search_memory
 from topoloom.synth.evaluation.cost import Cost
 from topoloom.synth.evaluation.load_balance import scratch
 from topoloom.synth.evaluation.range_kernel import (
@@ -271,19 +271,6 @@ def whole_capacities(topology: Topology) -> NDArray[np.int64]:
     if max(distinct) * scale > _MAX_CAPACITY:
         raise NotMeasurable("/links", "the capacities must have a smaller common denominator")
     return np.array([int(capacity * scale) for capacity in topology.capacities], np.int64)
-
-
-def distance_profile(topology: Topology, node: int) -> tuple[int, ...]:
-    """Return the numbers of nodes at distance 1, 2, ... to the node at a position.
-
-    >>> distance_profile(Topology(range(4), [(i, (i + 1) % 4) for i in range(4)]), 0)
-    (1, 1, 1)
-    """
-    _require_measurable(topology)
-    topology.require_connected()
-    search = search_memory(topology.node_count)
-    steps = towards(in_links(topology, whole_capacities(topology)), node, search)
-    return tuple(np.diff(search.level[1 : steps + 2]).tolist())
 
 
 def diameter(topology: Topology) -> int:

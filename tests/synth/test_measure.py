@@ -19,7 +19,6 @@ from topoloom.synth.evaluation.measure import (
     _THREADING_PAYS,
     CostProbe,
     diameter,
-    distance_profile,
     measure,
     measure_both,
     step_loads,
@@ -86,7 +85,7 @@ def test_every_step_carries_what_the_linear_program_says(topology: Topology) -> 
         at_any = [
             load_by_linear_program(topology, goal, step)
             for goal in range(topology.node_count)
-            if step <= len(distance_profile(topology, goal))
+            if step <= len(step_loads(topology, [goal]))
         ]
         assert float(load) == pytest.approx(max(at_any))
 
@@ -214,7 +213,7 @@ def test_nodes_of_few_and_of_many_links_are_measured_in_one_graph(
         at_any = [
             load_by_linear_program(topology, goal, step)
             for goal in range(nodes)
-            if step <= len(distance_profile(topology, goal))
+            if step <= len(step_loads(topology, [goal]))
         ]
         assert float(load) == pytest.approx(max(at_any))
 
