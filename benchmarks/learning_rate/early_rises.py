@@ -17,11 +17,12 @@ from typing import Any
 import torch
 
 from benchmarks.learning_rate.methods import stepped
-from benchmarks.learning_rate.rising_tasks import HARMLESS, TOO_HIGH, Batches
+from benchmarks.learning_rate.rising_tasks import HARMLESS, TOO_HIGH, Batches, Setting
 from topoloom.learning_rate import InProcess, LearningRateError, Options
 from topoloom.learning_rate.callbacks import TuningCallback
 
 WAYS = ("again", "back", "none")
+WAIT = "wait"  # as "again", without a comparison of a loss that never falls
 HIGHER = (1.0, math.sqrt(10.0))  # times the rate of a setting in `TOO_HIGH`
 DECADES = 1.5  # of the interval, to each side of the rate
 SETTINGS = TOO_HIGH | HARMLESS
@@ -47,7 +48,11 @@ def final(key: tuple[str, float, int, int], way: str) -> Run:
         first went wrong, 0 for none, and whether the data were the cause once.
     """
     name, factor, seed, steps = key
-    setting = SETTINGS[name]
+    return trained(SETTINGS[name], factor, seed, steps, way)
+
+
+def trained(setting: Setting, factor: float, seed: int, steps: int, way: str) -> Run:
+    """Run a setting as `final` does, in one of its ways or in `WAIT`."""
     torch.manual_seed(seed)
     made, rate = setting.make(), setting.rate * factor
     batches = Batches(setting.pool or (lambda step: (0, made.size)), setting.batch_size, seed)
@@ -66,6 +71,8 @@ def final(key: tuple[str, float, int, int], way: str) -> Run:
         while callback.running:
             if way == "back":
                 tuner.state = replace(tuner.state, untrained=False)
+            if way == WAIT:
+                tuner.state = replace(tuner.state, flat=None)
             callback.step(stepped(made, optimizer, next(batches)))
             state = tuner.state
             if not wrong and (state.ceiling is not None or state.check is not None):

@@ -13,11 +13,12 @@ below, then
 - the untrained model warms up to a tenth of the rate, on the same batches and with the same random
   numbers;
 - it replaces the model if its last losses are lower, step by step, by `CLEAR` standard errors and
-  by `LARGE` standard deviations of the other's losses.  The jitter of a large rate on a plateau is
-  about one deviation, so it does not count.
+  by `LARGE` standard deviation of the other's losses, which is beyond what a large rate itself adds
+  to the loss on a plateau.
 
 Otherwise the run returns to its second checkpoint.  Either happens once at most.  The steps of the
-untrained model are discarded if ``max_overhead`` pays for them, and count as run if not.
+untrained model, fewer if that helps, are discarded if ``max_overhead`` pays for them, and count as
+run if not.
 """
 
 import statistics
@@ -38,7 +39,7 @@ from topoloom.learning_rate.state_machine.step_counting import BAD_IN_A_ROW
 
 DUE = 0.9
 COMPARED = 24  # last losses of either model
-LARGE = 2.0  # standard deviations
+LARGE = 1.0  # standard deviation
 LOWER = 10.0  # times lower is the rate of the untrained model
 BEFORE, AFTER = "flat-start", "flat-end"  # checkpoints
 
@@ -56,6 +57,8 @@ def looked_at(state: State, flat: FlatStart) -> State:
     never = state.untrained and not lowest and state.step <= last
     if not never or flat.floor is None or not stays_above(state, flat.floor):
         return replace(state, flat=None)
+    paid = (state.settings.allowance or 0) - state.discarded
+    steps = min(steps, paid) if paid >= 2 * COMPARED else steps
     tau = max(state.tau, state.step + 2 * steps - state.stage_start)  # no search meanwhile
     flat = replace(flat, start=state.step, steps=steps, rate=state.rate, peak=state.peak)
     return save(replace(state, flat=flat, tau=tau), "save_flat", BEFORE)
