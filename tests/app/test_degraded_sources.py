@@ -120,7 +120,8 @@ def test_a_schedule_is_simulated_on_what_is_left(topoloom, tmp_path) -> None:
     file = tmp_path / "schedule.json"
     flags = ["--without-link", "0,1"]
     topoloom("schedule", "BiRing(6)", "--collective", "allgather", *flags, f"--out={file}")
-    answer = topoloom("simulate", str(file), "--topology", "BiRing(6)", *flags, "--bytes", "1MiB")
+    asked = ["--topology", "BiRing(6)", "--bytes", "1MiB", "--alpha-us", "10", "--node-gbps", "100"]
+    answer = topoloom("simulate", str(file), *asked, *flags)
     assert (answer.code, answer.err) == (0, "")
     refused = topoloom("execute", str(file), *flags)
     assert refused.code == 2 and "--topology" in refused.err
