@@ -17,8 +17,8 @@ below, then
   to the loss on a plateau.
 
 Otherwise the run returns to its second checkpoint.  Either happens once at most.  The steps of the
-untrained model, fewer if that helps, are discarded if ``max_overhead`` pays for them, and count as
-run if not.
+untrained model, a tenth fewer if that helps, are discarded if ``max_overhead`` pays for them, and
+count as run if not.
 """
 
 import statistics
@@ -40,6 +40,7 @@ from topoloom.learning_rate.state_machine.step_counting import BAD_IN_A_ROW
 DUE = 0.9
 COMPARED = 24  # last losses of either model
 LARGE = 1.0  # standard deviation
+SHORTER = 0.9  # of the steps of a comparison, at least, if the budget pays for them
 LOWER = 10.0  # times lower is the rate of the untrained model
 BEFORE, AFTER = "flat-start", "flat-end"  # checkpoints
 
@@ -58,7 +59,7 @@ def looked_at(state: State, flat: FlatStart) -> State:
     if not never or flat.floor is None or not stays_above(state, flat.floor):
         return replace(state, flat=None)
     paid = (state.settings.allowance or 0) - state.discarded
-    steps = min(steps, paid) if paid >= 2 * COMPARED else steps
+    steps = min(steps, paid) if paid >= SHORTER * steps else steps
     tau = max(state.tau, state.step + 2 * steps - state.stage_start)  # no search meanwhile
     flat = replace(flat, start=state.step, steps=steps, rate=state.rate, peak=state.peak)
     return save(replace(state, flat=flat, tau=tau), "save_flat", BEFORE)
