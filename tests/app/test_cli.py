@@ -113,7 +113,7 @@ def test_tables_show_the_numbers_of_the_document(topoloom):
 def test_a_schedule_is_written_and_found_valid(topoloom, tmp_path, source, algorithm, collective):
     graph, file = tmp_path / "graph.json", tmp_path / "schedule.json.gz"
     topoloom("topology", source, "--out", str(graph))
-    flags = ["--collective", collective, "--algorithm", algorithm]
+    flags = ["--collective", collective, "--algorithm", algorithm, "--node-gbps", "100"]
     made = topoloom("schedule", source, *flags, "--out", str(file))
     assert (made.code, made.err) == (0, "")
     assert json.loads(gzip.decompress(file.read_bytes()))["collective"] == collective
