@@ -57,10 +57,7 @@ WALK_STEPS_PER_EDGE, MAX_WALK_STEPS = 10_000, 200_000_000
 """Steps of which every walk of conflicts takes a share, for each edge and at most.  The walks take
 up to 1.8 s at 256 hosts of 4 ports."""
 
-# Flows and swaps of channels: `assignment.flow_assignment`, `assignment.channel_swaps`
-
-MAX_FILL_ORDERS = 12
-"""Orders of the channels in which flows fill them before the search gives up."""
+# Swaps of channels: `assignment.channel_swaps`
 
 MAX_SWAP_ROUNDS, MAX_SWAPS = 6, 100_000
 """Times that links of every pair of channels change places for seconds or drained hosts, and

@@ -5,10 +5,8 @@ Such graphs are the integer points of a flow polytope, and a linear program find
 channel first takes the links that it joins today, as far as later channels have room for the rest.
 """
 
-import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import permutations
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +14,6 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csc_array, hstack, vstack
 
 from topoloom.synth.progress import report_progress
-from topoloom.synth.wiring import limits
 from topoloom.synth.wiring.assignment.demand import Choice, Demand, Ends, Integers
 
 
@@ -45,12 +42,11 @@ def share_out(demand: Demand, most: int) -> tuple[Choice, int] | None:
     keys = [ends for ends, _ in counted]
     total = np.array([count for _, count in counted], np.int64)
     joined = np.array([[today[ends] for ends in keys] for today in demand.joined], np.int64)
-    for order in _orders(demand.channels):
-        on = _filled(demand, keys, total, joined, order)
-        if on is not None:
-            choice = _choice(demand, keys, on)
-            return choice, demand.kept(choice) if demand.channels <= 2 else most
-    return None
+    on = _filled(demand, keys, total, joined)
+    if on is None:
+        return None
+    choice = _choice(demand, keys, on)
+    return choice, demand.kept(choice) if demand.channels <= 2 else most
 
 
 def rewarded(
@@ -98,28 +94,14 @@ def incidence(size: int, nodes: Sequence[int] | Integers) -> Any:
     return csc_array((np.ones(len(nodes), np.int64), (nodes, columns)), shape=(size, len(nodes)))
 
 
-def _orders(channels: int) -> Iterator[tuple[int, ...]]:
-    """Yield orders of channels, `limits.MAX_FILL_ORDERS` at most."""
-    first = tuple(range(channels))
-    found = [first, first[::-1]]
-    if channels <= 4:
-        found += list(permutations(first))
-    draw = random.Random(0)
-    while channels > 4 and len(found) < limits.MAX_FILL_ORDERS:
-        found.append(tuple(draw.sample(first, channels)))
-    yield from list(dict.fromkeys(found))[: limits.MAX_FILL_ORDERS]
-
-
-def _filled(
-    demand: Demand, keys: list[Ends], total: Integers, joined: Integers, order: tuple[int, ...]
-) -> Integers | None:
-    """Return the links of every pair of nodes by channel, filled in an order; None if they fail."""
+def _filled(demand: Demand, keys: list[Ends], total: Integers, joined: Integers) -> Integers | None:
+    """Return the links of every pair of nodes by channel, filled in order; None if they fail."""
     rows = vstack([incidence(demand.size, side) for side in zip(*keys, strict=True)]).tocsc()
     room = np.concatenate([demand.sending, demand.receiving], axis=1)
     left, on = total.copy(), np.zeros_like(joined)
-    for step, channel in enumerate(order):
-        report_progress("filling panels", step, len(order))
-        later = list(order[step + 1 :])
+    for channel in range(demand.channels):
+        report_progress("filling panels", channel, demand.channels)
+        later = list(range(channel + 1, demand.channels))
         # Links of a node that exceed its sites on later channels must be placed now.
         low = np.maximum(0, rows @ left - room[later].sum(axis=0))
         kept = np.minimum(left, joined[channel]), np.minimum(left, joined[later].sum(axis=0))
