@@ -77,6 +77,8 @@ class Typed:
         ('--degree', 'ring.gml: line 7', '')
         >>> Typed({"timeout": "--timeout"}).place("/timeout_seconds")
         '--timeout'
+        >>> Typed({}, {"source": "fat-tree-20"}).place("/topology")
+        'fat-tree-20'
         """
         parts = [part for part in pointer.split("/") if part]
         file = self._file_of(error)
@@ -127,7 +129,7 @@ class Typed:
         if of_setting and self.values.get(of_setting[0]) is not None:
             return self.options[of_setting[0]]
         if self._source is not None and first not in self.values:
-            return _within(self._source, parts)
+            return _within(self._source, rest if first in _SOURCES else parts)
         named = [self.values[first]] if first in self.values else self.values.values()
         lists = [value for value in named if isinstance(value, list | tuple)]
         if rest and rest[0].isdigit() and len(lists) == 1 and int(rest[0]) < len(lists[0]):
