@@ -53,7 +53,7 @@ def most_kept(problem: ColoringProblem, prices: Priced, kept: int) -> int:
     >>> most_kept(problem, priced(problem, np.array([0, 1, 0]), 2), 2)
     2
     """
-    edges, new = len(problem.first), np.logical_not(problem.likes.any(axis=1))
+    edges, new = len(problem.first), problem.new_edges
     if new.sum() > limits.MAX_BRANCHED:
         return prices.most
     numbers, moved = count(), (edges - kept) * UNIT

@@ -39,6 +39,11 @@ class ColoringProblem:
         return (self.room[self.first] > 0) & (self.room[self.second] > 0)
 
     @cached_property
+    def new_edges(self) -> NDArray[np.bool_]:
+        """Whether an edge prefers no color; shape (edges)."""
+        return np.logical_not(self.likes.any(axis=1))
+
+    @cached_property
     def degrees(self) -> Integers:
         """The number of edges at every node."""
         ends = np.concatenate([self.first, self.second])

@@ -6,8 +6,7 @@
    (`coloring.conflict_walk`); Kempe chains remove the conflicts that are left.
 4. Branch and bound on the colors of new edges raises the bound (`coloring.branches`).
 
-The search ends at the first step that meets the bound, and where two walks keep equally many edges.
-All work is limited by counts of steps.
+The search ends at the first step that meets the bound.  All work is limited by counts of steps.
 """
 
 import numpy as np
@@ -27,9 +26,15 @@ WALKS = (
 """The walks, one after the other, and the share of `limits.WALK_STEPS_PER_EDGE` of
 each.
 
-The cold walk suffices for few changed links: on full plants of 1,024 hosts and 8 changed links it
-ends at the same number of moves for different seeds and temperatures.  With 64 changed links the
-warm walks find fewer moves: 708 to 756 beside 866 and 900 on one plant.
+The cold walk finds the fewest moves for 64 changed links on full plants of 256 hosts, and the last
+one on some of 512 and 1,024 hosts.
+"""
+
+FEW_WALKS = ((Schedule(0.2, 5.0, 5.0), 0.1), (Schedule(0.6, 4.0, 8.0), 0.3))
+"""The walks up to `limits.MAX_BRANCHED` new edges.
+
+Measured on 11 full plants of 1,024 hosts with 8 changed links: the walks above find fewer moves on
+none, and more on one.  Either walk alone finds more on one plant or more.
 """
 
 WARMER_WALKS = ((Schedule(0.7, 4.0, 8.0), 0.6), (Schedule(0.9, 4.0, 8.0), 0.6))
@@ -67,9 +72,10 @@ def recolored(
         return best, most
     prices = priced(problem, best, kept)
     most = min(most, prices.most)
+    walks = FEW_WALKS if problem.new_edges.sum() <= limits.MAX_BRANCHED else WALKS
     start, joined = _started(problem, claimed), False
-    for number, (schedule, share) in enumerate((*WALKS, *WARMER_WALKS)):
-        if kept == most or (joined and number >= len(WALKS)):
+    for number, (schedule, share) in enumerate((*walks, *WARMER_WALKS)):
+        if kept == most or (joined and number >= len(walks)):
             break
         steps = int(share * _steps(problem))
         last, found = walked(problem, prices.reduced, start, steps, schedule, most)
@@ -77,11 +83,8 @@ def recolored(
             found = _completed(problem, problem.without_conflicts(last))
         else:
             joined = True
-        again = -1 if found is None else problem.kept(found)
-        if again == kept:  # Walks that differ seldom agree far from the best.
-            break
-        if found is not None and again > kept:
-            best, kept = found, again
+        if found is not None and problem.kept(found) > kept:
+            best, kept = found, problem.kept(found)
     return best, most if kept == most else min(most, most_kept(problem, prices, kept))
 
 
