@@ -20,28 +20,20 @@ from topoloom.synth.topology.topology import Topology
 Entry = tuple[str, dict[str, str], str]
 
 
-def adjlist(text: str, *, attributes: Attributes = PLAIN) -> Topology:
+def adjlist(text: str, *, attributes: Attributes = PLAIN, directed: bool | None = None) -> Topology:
     r"""Return the topology of lines that name a node and then the targets of its links.
 
     Blanks, commas or semicolons set names apart, ``#`` begins a comment.  A node named twice
-    in one line is joined by parallel links.
+    in one line is joined by parallel links.  ``directed`` states whether entries are links one way
+    or each way; None leaves that to ``attributes``.
 
-    >>> adjlist("a b c\nb c\nc a").link_count
-    4
+    >>> adjlist("a b c\nb c\nc a").link_count, adjlist("a b c\nb c\nc", directed=False).link_count
+    (4, 6)
 
     Raises:
         InvalidTopology: A node begins two lines, or has a link to itself; the line is named.
     """
-    return _graph(_lines(text), attributes)
-
-
-def undirected_adjlist(text: str, *, attributes: Attributes = PLAIN) -> Topology:
-    r"""Return the topology of an adjacency list in which every entry is a link each way.
-
-    >>> undirected_adjlist("a b c\nb c\nc").link_count
-    6
-    """
-    return _graph(_lines(text), attributes, directed=False)
+    return _graph(_lines(text), attributes, directed=directed)
 
 
 def multiline_adjlist(text: str, *, attributes: Attributes = PLAIN) -> Topology:

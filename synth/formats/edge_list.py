@@ -20,30 +20,43 @@ _DIRECTION = re.compile(r"^[ \t]{0,9}#[ \t]{0,9}((?:un)?directed)\b", re.I | re.
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 
-def edgelist(text: str, *, attributes: Attributes = PLAIN) -> Topology:
-    r"""Return the topology of directed links, a line each: source, target, capacity.
+def edgelist(
+    text: str, *, attributes: Attributes = PLAIN, directed: bool | None = None
+) -> Topology:
+    r"""Return the topology of links, a line each: source, target, capacity.
 
     Cells are set apart by blanks, commas or semicolons; ``#`` begins a comment; a first
     line ``source target …``, ``src dst …`` or ``from to …`` is a heading, whose third name
     may be the unit: ``GB/s``, ``gbps``; a comment that begins with ``undirected`` or
-    ``directed`` states the direction.  The capacity is an exact number or a networkx
-    dictionary with ``capacity`` or ``bandwidth``, such as ``{'capacity': 25}``; left out, it
-    is 1.  Nodes are in the order of the sources, then of the targets; ids are numbers, in
-    ascending order, if all are.
+    ``directed`` states the direction, unless the parameter does; by default links are one-way.
+    The capacity is an exact number or a networkx dictionary with ``capacity`` or ``bandwidth``,
+    such as ``{'capacity': 25}``; left out, it is 1.  Nodes are in the order of the sources, then of
+    the targets; ids are numbers, in ascending order, if all are.
 
-    >>> edgelist("a b 3/2\nb c").capacities
-    (Fraction(3, 2), 1)
+    >>> edgelist("a b 3/2\nb c").capacities, edgelist("0 1\n1 2", directed=False).link_count
+    ((Fraction(3, 2), 1), 4)
     """
-    return _edges(text, attributes)
-
-
-def undirected_edgelist(text: str, *, attributes: Attributes = PLAIN) -> Topology:
-    r"""Return the topology of an edge list in which every line is a link each way.
-
-    >>> undirected_edgelist("0 1\n1 2").link_count
-    4
-    """
-    return _edges(text, attributes, directed=False)
+    name = attributes.capacity or "capacity"
+    listed = list(numbered_rows(text, attributes.capacity))
+    body = below_heading(listed)
+    rows = [_edge(number, cells, name) for number, cells in body]
+    if not rows:
+        raise wrong("", "an edge list must have a line of source and target")
+    places: dict[str, str] = {}
+    for source, _, _, place in rows:
+        places.setdefault(source, place)
+    for _, target, _, place in rows:
+        places.setdefault(target, place)
+    ids = ids_of(places)
+    if directed is None and (comment := _DIRECTION.search(text[:4096])):
+        directed = comment[1].lower() == "directed"
+    draft = GraphDraft(attributes, directed=directed, default=True, kinds=False)
+    for name, id in ids.items():
+        draft.node(id, places[name])
+    unread = unread_attributes(text)
+    for source, target, data, place in rows:
+        draft.edge(ids[source], ids[target], place, data or unread)
+    return draft.build(_unit_of(listed[0][1]) if len(listed) > len(body) else {})
 
 
 def ids_of(names: Iterable[str]) -> dict[str, NodeId]:
@@ -66,30 +79,6 @@ def below_heading(rows: list[Row]) -> list[Row]:
     """
     heading = rows and tuple(cell.lower() for cell in rows[0][1][:2]) in _HEADINGS
     return rows[1:] if heading else rows
-
-
-def _edges(text: str, attributes: Attributes, directed: bool | None = None) -> Topology:
-    name = attributes.capacity or "capacity"
-    listed = list(numbered_rows(text, attributes.capacity))
-    body = below_heading(listed)
-    rows = [_edge(number, cells, name) for number, cells in body]
-    if not rows:
-        raise wrong("", "an edge list must have a line of source and target")
-    places: dict[str, str] = {}
-    for source, _, _, place in rows:
-        places.setdefault(source, place)
-    for _, target, _, place in rows:
-        places.setdefault(target, place)
-    ids = ids_of(places)
-    if directed is None and (comment := _DIRECTION.search(text[:4096])):
-        directed = comment[1].lower() == "directed"
-    draft = GraphDraft(attributes, directed=directed, default=True, kinds=False)
-    for name, id in ids.items():
-        draft.node(id, places[name])
-    unread = unread_attributes(text)
-    for source, target, data, place in rows:
-        draft.edge(ids[source], ids[target], place, data or unread)
-    return draft.build(_unit_of(listed[0][1]) if len(listed) > len(body) else {})
 
 
 def _unit_of(heading: list[str]) -> dict[str, str]:

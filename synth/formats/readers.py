@@ -11,15 +11,16 @@ Matrix Market and adjacency lists have own readers for three reasons:
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 from topoloom.synth.errors import InvalidTopology
-from topoloom.synth.formats.adjacency_list import adjlist, multiline_adjlist, undirected_adjlist
+from topoloom.synth.formats.adjacency_list import adjlist, multiline_adjlist
 from topoloom.synth.formats.attributes import Attributes
 from topoloom.synth.formats.detection import MAX_CHARACTERS, detect, looks_like, marked_as
 from topoloom.synth.formats.dot import dot_graph
-from topoloom.synth.formats.edge_list import edgelist, undirected_edgelist
+from topoloom.synth.formats.edge_list import edgelist
 from topoloom.synth.formats.gexf import gexf
 from topoloom.synth.formats.gml import gml
 from topoloom.synth.formats.graph6 import digraph6, graph6, sparse6
@@ -71,9 +72,9 @@ GRAPHS: Mapping[str, Callable[..., Topology]] = MappingProxyType(
         "gexf": gexf,
         "gml": gml,
         "edgelist": edgelist,
-        "undirected-edgelist": undirected_edgelist,
+        "undirected-edgelist": partial(edgelist, directed=False),
         "adjlist": adjlist,
-        "undirected-adjlist": undirected_adjlist,
+        "undirected-adjlist": partial(adjlist, directed=False),
         "multiline-adjlist": multiline_adjlist,
         "graph6": graph6,
         "sparse6": sparse6,
