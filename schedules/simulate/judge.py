@@ -26,6 +26,7 @@ from topoloom.schedules.simulate.clock import Network
 from topoloom.schedules.simulate.closed_form import tree_depth
 from topoloom.schedules.simulate.forest_latencies import ForestLatencies, forest_latencies
 from topoloom.schedules.simulate.lockstep import Lockstep, lockstep_of, with_latencies
+from topoloom.schedules.simulate.message_ticks import MessageTicks
 from topoloom.schedules.simulate.messages import Messages, messages_of
 from topoloom.schedules.simulate.routes_as_chains import routes_as_chains
 from topoloom.schedules.simulate.run_messages import run_messages
@@ -129,26 +130,30 @@ class Judge:
             tried = set[int]().union(*(rounds.chunks_to_try() for rounds in scaled))
             return _least({chunks: _sum(one.seconds(chunks) for one in scaled) for chunks in tried})
         if all(isinstance(part, StepSchedule) for part in self._parts):
-            return JudgedTime(self._simulated(self._network, size_bytes, 1), 1)
+            return JudgedTime(self._simulated(size_bytes, 1), 1)
         most = max(1, MAX_PIECES // max(len(messages.units) for messages in self._messages))
         lock = [rounds.scaled(size_bytes) for rounds in self._lockstep]
         start = max(rounds.best_chunks(most) for rounds in lock)
         largest = max(max(messages.units) * messages.unit for messages in self._messages)
         most = max(start, min(most, int(largest * size_bytes) // LEAST_PIECE_BYTES))
-        best, known = start, {start: self._simulated(self._network, size_bytes, start)}
+        best, known = start, {start: self._simulated(size_bytes, start)}
         for factor in SEARCH_FACTORS:
             while 1 <= (near := int(best * factor)) <= most and near not in known:
-                known[near] = self._simulated(self._network, size_bytes, near)
+                known[near] = self._simulated(size_bytes, near)
                 if known[near] > known[best] * (1 - LEAST_GAIN):
                     break
                 best = near
         return _least(known)
 
-    def _simulated(self, network: Network, size_bytes: int, chunks: int) -> Fraction:
+    def _simulated(self, size_bytes: int, chunks: int) -> Fraction:
         return _sum(
-            run_messages(messages, network, size_bytes, chunks, False).seconds
-            for messages in self._messages
+            run_messages(messages, self._network, size_bytes, chunks, False, ticks).seconds
+            for messages, ticks in zip(self._messages, self._ticks, strict=True)
         )
+
+    @cached_property
+    def _ticks(self) -> list[MessageTicks]:
+        return [MessageTicks(messages, self._network) for messages in self._messages]
 
     @cached_property
     def _hops(self) -> list[int]:

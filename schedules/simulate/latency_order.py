@@ -106,6 +106,8 @@ def _turns(
     each = busy + rounds * least
     if not each:
         return levels
+    if int(due.max(initial=0)) * rounds + int(levels.max(initial=0)) * busy <= MAX_TICKS:
+        return (due * rounds + levels * busy) // each
     pairs = zip(due.tolist(), levels.tolist(), strict=True)
     return np.array([(late * rounds + level * busy) // each for late, level in pairs], np.int64)
 

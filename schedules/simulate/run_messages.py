@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom.schedules.errors import InvalidSchedule, TooLarge
-from topoloom.schedules.simulate.clock import MAX_TICKS, Clock, Network, clock_of, raise_no_clock
-from topoloom.schedules.simulate.latency_order import in_order_of_latency, link_seconds
+from topoloom.schedules.simulate.clock import Network, raise_no_clock
+from topoloom.schedules.simulate.latency_order import in_order_of_latency
+from topoloom.schedules.simulate.message_ticks import MessageTicks
 from topoloom.schedules.simulate.messages import Messages
 from topoloom.schedules.simulate.multi_hop import MessageState, run_switched
 from topoloom.schedules.simulate.single_hop import run_direct
@@ -52,14 +53,18 @@ class Simulation:
 
 
 def run_messages(
-    messages: Messages, network: Network, size_bytes: int, chunks: int, synchronous: bool
+    messages: Messages,
+    network: Network,
+    size_bytes: int,
+    chunks: int,
+    synchronous: bool,
+    ticks: MessageTicks | None = None,
 ) -> Simulation:
-    """Run messages, each cut into ``chunks`` pieces."""
+    """Run messages, each cut into ``chunks`` pieces; ``ticks`` are tables of the same messages."""
     pieces = len(messages.units) * chunks
     if pieces > MAX_MESSAGES:
         raise TooLarge("/chunks", f"{pieces} pieces of messages; at most {MAX_MESSAGES}")
-    clock, durations = _durations(messages, network, size_bytes, chunks)
-    latencies = _latencies(messages, network, clock)
+    clock, durations, latencies = (ticks or MessageTicks(messages, network)).at(size_bytes, chunks)
     if network.alpha_seconds is None and not synchronous:
         messages, hops = in_order_of_latency(messages, latencies, durations, chunks)
         latencies, durations = latencies[hops], durations[hops]
@@ -68,55 +73,14 @@ def run_messages(
     last, busy = loop(messages, network, durations, latencies, chunks, synchronous)
     if last < 0:
         raise_no_clock()
-    times = {ticks: clock.seconds(ticks) for ticks in np.unique(busy).tolist()}
+    times = {each: clock.seconds(each) for each in np.unique(busy).tolist()}
     return Simulation(
         clock.seconds(last),
         chunks,
         pieces,
         len(messages.hops) * chunks,
-        tuple(times[ticks] for ticks in busy[messages.link_of].tolist()),
+        tuple(times[each] for each in busy[messages.link_of].tolist()),
     )
-
-
-def _durations(
-    messages: Messages, network: Network, size_bytes: int, chunks: int
-) -> tuple[Clock, NDArray[np.int64]]:
-    """Return the clock, and the ticks of one piece of each hop."""
-    part = messages.unit * size_bytes / (network.unit_bytes_per_second * chunks)
-    used = sorted({messages.capacities[link] for link in np.unique(messages.hops).tolist()})
-    fixed = (network.overhead_seconds, network.chunk_seconds)
-    latencies = set(link_seconds(messages, network))
-    clock = clock_of([*latencies, *fixed, *(part / each for each in used)])
-    overhead, chunk = map(clock.ticks, fixed)
-    cut = -(-messages.chunk_count // chunks)
-    most = overhead + chunk * int(cut.max(initial=0))
-    known = {each: clock.ticks(part / each) for each in used}
-    longest = max(known.values(), default=0)
-    if max(messages.units, default=0) * longest > MAX_TICKS - most:
-        raise_no_clock()
-    rate = [known.get(each, 0) for each in messages.capacities]
-    # Units beyond 64 bits are possible only if they take no time.
-    units = np.array(messages.units if any(rate) else [0] * len(messages.units), np.int64)
-    hops_of = np.diff(messages.hop_start)
-    ticks = np.repeat(units, hops_of) * np.array(rate, np.int64)[messages.hops]
-    moved = hops_of > 0
-    ticks[messages.hop_start[:-1][moved]] += (overhead * messages.opens + chunk * cut)[moved]
-    return clock, ticks
-
-
-def _latencies(messages: Messages, network: Network, clock: Clock) -> NDArray[np.int64]:
-    """Return the ticks from the end of a piece on a link to its end at the next node, by hop.
-
-    The one latency of all hops counts on the last link of a hop.
-    """
-    seconds = link_seconds(messages, network)
-    known = {each: clock.ticks(each) for each in set(seconds)}
-    ticks = np.array([known[each] for each in seconds], np.int64)
-    if network.alpha_seconds is None:
-        return ticks[messages.hops]
-    found = np.zeros(len(messages.hops), np.int64)
-    found[messages.hop_start[1:][np.diff(messages.hop_start) > 0] - 1] = ticks[0]
-    return found
 
 
 def _queues(messages: Messages, channels: int | None) -> NDArray[np.int64]:

@@ -15,10 +15,9 @@ from tests.schedule_oracles import direct_topologies, every_schedule, shortest_t
 from tests.simulation_inputs import networks, sizes
 from topoloom.schedules.model.schedule import COPY, NO_LINK, SEND, Collective, StepSchedule
 from topoloom.schedules.simulate import Network, simulate, tree_depth
+from topoloom.schedules.simulate.message_ticks import MessageTicks
 from topoloom.schedules.simulate.messages import messages_of
 from topoloom.schedules.simulate.run_messages import (
-    _durations,
-    _latencies,
     _run_direct,
     _run_switched,
 )
@@ -131,8 +130,7 @@ def test_trees_take_the_longest_chain_of_waiting(topology, chunks, network, size
 def test_both_loops_agree_where_there_is_no_switch(topology, network, size, chunks, synchronous):
     for outward in (True, False):
         messages = messages_of(shortest_trees(topology, (2, 1), outward), topology)
-        clock, durations = _durations(messages, network, size, chunks)
-        latencies = _latencies(messages, network, clock)
+        _, durations, latencies = MessageTicks(messages, network).at(size, chunks)
         arguments = (messages, network, durations, latencies, chunks)
         one, one_busy = _run_direct(*arguments, synchronous)
         other, other_busy = _run_switched(*arguments, synchronous)
