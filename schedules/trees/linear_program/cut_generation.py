@@ -40,7 +40,7 @@ _UNIT = 1 << 30
 """Integer capacity of the largest link in the flows that look for violated cuts."""
 
 _CREEP = 1 << 10
-"""What every link has more in these flows: above the errors of floats."""
+"""Capacity that these flows add to every link: above the errors of floats."""
 
 _TOLERANCE = 1e-7
 """Part of all data that a cut may lack, and of a rate that two solutions may differ by: solutions
