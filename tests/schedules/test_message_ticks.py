@@ -36,6 +36,7 @@ def exact_times(messages, network, size, chunks):
     return durations, latencies
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(
     direct_topologies() | st.just(two_boxes()),
