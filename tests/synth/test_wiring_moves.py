@@ -19,6 +19,9 @@ from topoloom.synth.wiring import (
     uniform,
     violations,
 )
+from topoloom.synth.wiring.plant import read_plant
+
+PORTS = ("a0", "a1", "b0", "b1")
 
 
 @st.composite
@@ -159,6 +162,25 @@ def test_the_integer_program_is_never_beaten_by_the_search(nodes, degree, monkey
     assert found.lower_bound <= exact.lower_bound == exact.moves <= found.moves
     assert violations(found.wiring, after) == []
     assert found.optimal == (found.moves == found.lower_bound)
+
+
+def test_few_links_on_several_ports_of_a_panel_cost_few_moves():
+    hosts = [
+        {
+            "id": host,
+            "ports": [{"id": port, "at": f"{port[0]}/{2 * host + int(port[1])}"} for port in PORTS],
+        }
+        for host in range(150)
+    ]
+    panels = [{"id": name, "mode": "bidirectional", "ports": 300} for name in "ab"]
+    plant = read_plant({"schema": "plant/1", "panels": panels, "hosts": hosts})
+    edges = [(host, (host + step) % 150) for host in range(150) for step in (1, 7)]
+    others = [(0, 40), (1, 41), *(edge for edge in edges if edge not in ((0, 1), (40, 41)))]
+    before, after = (
+        Topology(range(150), [*each, *((v, u) for u, v in each)]) for each in (edges, others)
+    )
+    plan = plan_moves(after, plant, plan_moves(before, plant).final)
+    assert plan.optimal and plan.moves <= 30
 
 
 def test_what_the_integer_program_proves_is_the_lower_bound():

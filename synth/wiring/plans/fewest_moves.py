@@ -131,7 +131,9 @@ def _on_panels(
         plan = planned(leader, _decided(leader, found, spares), removes + adds)
     else:
         wiring = leader.wiring(plugged(found, demand, chosen[0]))
-        plan = fewer(leader, PatchPlan(topology, resources.plant, wiring, removes + adds))
+        several = (demand.sending > 1).any() or (demand.receiving > 1).any()
+        most = limits.MAX_SEVERAL_VARIABLES if several else limits.MAX_EXACT_VARIABLES
+        plan = fewer(leader, PatchPlan(topology, resources.plant, wiring, removes + adds), most)
     plan = replace(plan, with_spare_port=_with_spare_port(resources, demand, plan.moves))
     if objective is Objective.MOVES:
         return plan

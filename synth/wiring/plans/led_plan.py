@@ -45,15 +45,15 @@ def planned(leader: LinkLeader, led: LedWiring, bound: int) -> PatchPlan:
     )
 
 
-def fewer(leader: LinkLeader, plan: PatchPlan) -> PatchPlan:
+def fewer(leader: LinkLeader, plan: PatchPlan, most: int) -> PatchPlan:
     """Return a plan of the fewest moves on panels, where single pairs of a link may stay.
 
-    The same plan if it meets its bound, or if the program is too large.
+    The same plan if it meets its bound, or if the program has more than ``most`` variables.
     """
     if plan.optimal:
         return plan
     try:
-        led = leader.led(limits.MAX_EXACT_VARIABLES)
+        led = leader.led(most)
     except (TooLarge, DoesNotFit):  # The program may find nothing within its limit of nodes.
         return plan
     better = planned(leader, led, plan.lower_bound)
