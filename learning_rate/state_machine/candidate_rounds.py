@@ -24,7 +24,7 @@ def branches(state: State) -> list[State]:
 
     >>> from topoloom.learning_rate import Options, observe, start
     >>> state = start(Options(1e-3, 0.1, 2000, warmup_steps=0, side_by_side=3))
-    >>> state = observe(state)
+    >>> state = observe(observe(state))
     >>> [round(branch.attempts[-1].rate, 4) for branch in branches(state)]
     [0.0316, 0.01, 0.1]
     """

@@ -18,7 +18,7 @@ below, then
 
 Otherwise the run returns to its second checkpoint.  Either happens once at most.  The steps of the
 untrained model, a tenth fewer if that helps, are discarded if ``max_overhead`` pays for them, and
-count as run if not.
+count as run if not; so runs shorter than `LONG` comparisons have none.
 """
 
 import statistics
@@ -38,6 +38,7 @@ from topoloom.learning_rate.state_machine.state import UNTRAINED, FlatStart, Sta
 from topoloom.learning_rate.state_machine.step_counting import BAD_IN_A_ROW
 
 DUE = 0.9
+LONG = 12  # times the steps of a comparison: shorter runs are not compared
 COMPARED = 24  # last losses of either model
 LARGE = 1.0  # standard deviation
 SHORTER = 0.9  # of the steps of a comparison, at least, if the budget pays for them
@@ -55,7 +56,8 @@ def looked_at(state: State, flat: FlatStart) -> State:
     if state.step < warmup + DUE * (last - warmup) or state.check is not None:
         return replace(state, flat=flat)
     lowest = rate_in_use(state) <= state.settings.min_lr
-    never = state.untrained and not lowest and state.step <= last
+    may = state.untrained and not lowest and LONG * steps <= state.settings.total_steps
+    never = may and state.step <= last
     if not never or flat.floor is None or not stays_above(state, flat.floor):
         return replace(state, flat=None)
     paid = (state.settings.allowance or 0) - state.discarded

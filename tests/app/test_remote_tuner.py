@@ -125,10 +125,11 @@ def test_who_waits_for_lost_answers_gets_the_same_schedule(service):
 def test_who_does_not_wait_goes_on_and_catches_up(service, seed):
     client = Flaky(service.url, seed, share=0.0)
     tuner = RemoteTuner(client, OPTIONS, patience_seconds=0, retry_seconds=0)
+    toy = Toy()
     while tuner.action.lr is None:  # before the first rate there is nothing to go on at
-        tuner.observe()
+        tuner.observe(toy.carry_out(tuner.action))
     client._share = 0.4
-    _, toy = trained(tuner)
+    trained(tuner, toy)
     client._share = 0.0
     if tuner.is_cut_off:
         tuner._deliver(10)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.learning_rate.trainers import Groups, trained
 from topoloom.learning_rate import Options, State, observe, overrun, start
 from topoloom.learning_rate.state_machine.extension import extended
+from topoloom.learning_rate.state_machine.state import UNTRAINED
 
 pytest.importorskip("sklearn", reason="the extra `tune` is not installed")
 
@@ -115,7 +116,10 @@ def test_trials_of_ratios_follow_those_of_the_rate_and_differ_in_one_scale():
 @settings(max_examples=20, deadline=None)
 def test_the_budget_holds_with_ratios_and_the_kept_run_has_its_steps(steps, one, other, ranged):
     state, toy = trained(asked(steps, range_test=ranged), Groups((one, other)))
-    assert state.action.reason == "finished" and state.step == steps == toy.position
+    assert state.action.reason == "finished" and state.step == steps
+    # Steps of the untrained model that the budget does not pay for count as run.
+    compared = any(one.do == "restore" and one.slot == UNTRAINED for one in toy.actions)
+    assert toy.position == steps or (compared and toy.position < steps)
     assert toy.run == state.spent <= 1.1 * steps
 
 
