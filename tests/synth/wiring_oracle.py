@@ -177,7 +177,7 @@ def fewest(given):
                 column_of[pair].append(column)
     taken = defaultdict(dict)
     for pair, columns in column_of.items():
-        for end in pair:
+        for end in sorted(pair):  # the order of rows decides between equal solutions
             taken[end] |= dict.fromkeys(columns, 1.0)
     program.rows += [(0, 1, row) for row in taken.values()]
     if not given.links:
