@@ -83,7 +83,8 @@ test-lowest:
 	$(UV) --editable '.[test]'
 	export NUMBA_CACHE_DIR=$(CURDIR)/.venv-lowest/kernels; \
 	  .venv-lowest/bin/python -m topoloom cache warm && \
-	  .venv-lowest/bin/python -m pytest -q -rs --dist worksteal -n 3 -m "not slow and not exhaustive"
+	  .venv-lowest/bin/python -m pytest -q -rs --dist worksteal -n 3 -m "not slow and not exhaustive" \
+	    -W ignore::DeprecationWarning  # of old versions, about newer ones of others
 
 lint: .venv/installed-test
 	$(BIN)/ruff check .

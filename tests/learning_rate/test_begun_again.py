@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.learning_rate.trainers import Toy, options, through_json, trained
+from tests.learning_rate.trainers import Mortal, options, returns, through_json, trained
 from topoloom.learning_rate import Options, State, observe
 from topoloom.learning_rate.callbacks.checkpoints import Checkpoints
 from topoloom.learning_rate.state_machine.checkpoints import AGAIN
@@ -16,36 +16,6 @@ from topoloom.learning_rate.state_machine.state import UNTRAINED
 
 torch = pytest.importorskip("torch", reason="the extra `execute` is not installed")
 pytest.importorskip("sklearn", reason="the extra `tune` is not installed")
-
-
-class Mortal(Toy):
-    """A network whose units die at rates above ``bears``, long before its loss shows it.
-
-    Dead units stay dead in every later checkpoint: only the untrained model has all of them.
-    """
-
-    def __init__(self, bears, from_step=0, patience=60):
-        super().__init__(limit=math.inf)
-        self.bears, self.from_step, self.patience = bears, from_step, patience
-        self.level = 2.3, 0  # what the living units leave, and steps at rates too high
-
-    def one_step(self):
-        (left, suffered), rate = self.level, self.lr
-        hurt = min(1.0, max(0.0, suffered / self.patience - 1.0))
-        self.level = left
-        loss = super().one_step()
-        suffers = rate > self.bears and self.run > self.from_step
-        self.level = self.level, suffered + suffers
-        return loss + hurt * (2.3 - left)
-
-    @property
-    def alive(self):
-        return self.level[1] < self.patience
-
-
-def returns(toy):
-    """Return how often the untrained model was restored."""
-    return sum(a.do == "restore" and a.slot == UNTRAINED for a in toy.actions)
 
 
 def test_after_an_early_rise_the_untrained_model_warms_up_to_a_tenth_of_the_rate():

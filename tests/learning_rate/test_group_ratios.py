@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.learning_rate.test_frameworks import ASKED, hugging_face, lightning_run
 from topoloom.learning_rate import InProcess, Options, TuningCallback, tune
 from topoloom.learning_rate.callbacks import ResumableBatches
 from topoloom.learning_rate.callbacks.rates import Rates
@@ -15,6 +14,8 @@ from topoloom.learning_rate.errors import InvalidOptions
 
 torch = pytest.importorskip("torch", reason="the extra `execute` is not installed")
 pytest.importorskip("sklearn", reason="the extra `tune` is not installed")
+
+from tests.learning_rate.test_frameworks import ASKED, hugging_face, lightning_run  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 STEPS = 1000

@@ -7,8 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.learning_rate.test_begun_again import Mortal, returns
-from tests.learning_rate.trainers import Toy, options, require_same_from, through_json, trained
+from tests.learning_rate.trainers import (
+    Mortal,
+    Toy,
+    options,
+    require_same_from,
+    returns,
+    through_json,
+    trained,
+)
 from topoloom.learning_rate import InProcess, Options
 from topoloom.learning_rate.callbacks import TuningCallback
 from topoloom.learning_rate.state_machine.checkpoints import MOST_CLEARED

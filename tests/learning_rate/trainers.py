@@ -6,6 +6,7 @@ import random
 from dataclasses import replace
 
 from topoloom.learning_rate import Options, State, observe, start
+from topoloom.learning_rate.state_machine.state import UNTRAINED
 
 PAPER = {"method": "paper", "tau_min": 40, "tau_max": 80, "candidates": 3}
 NOISE = 0.05
@@ -118,3 +119,33 @@ def through_json(state):
 def options(way, steps=600, **more):
     """Return options of trials at constant rates, unless a way looks above."""
     return Options(1e-4, 1.0, steps, **{"candidates": 4, "look_above": False, **way, **more})
+
+
+class Mortal(Toy):
+    """A network whose units die at rates above ``bears``, long before its loss shows it.
+
+    Dead units stay dead in every later checkpoint: only the untrained model has all of them.
+    """
+
+    def __init__(self, bears, from_step=0, patience=60):
+        super().__init__(limit=math.inf)
+        self.bears, self.from_step, self.patience = bears, from_step, patience
+        self.level = 2.3, 0  # what the living units leave, and steps at rates too high
+
+    def one_step(self):
+        (left, suffered), rate = self.level, self.lr
+        hurt = min(1.0, max(0.0, suffered / self.patience - 1.0))
+        self.level = left
+        loss = super().one_step()
+        suffers = rate > self.bears and self.run > self.from_step
+        self.level = self.level, suffered + suffers
+        return loss + hurt * (2.3 - left)
+
+    @property
+    def alive(self):
+        return self.level[1] < self.patience
+
+
+def returns(toy):
+    """Return how often the untrained model was restored."""
+    return sum(a.do == "restore" and a.slot == UNTRAINED for a in toy.actions)
