@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numba.core.event import Listener
 
 _reports: list[Callable[[], None]] = []
-"""What is called when Numba compiles a kernel, which is not in its cache."""
+"""Functions to call when Numba compiles a kernel; it compiles those that its cache lacks."""
 
 
 class _Numba:

@@ -66,8 +66,7 @@ def save_is_due(state: State) -> bool:
 
 def _sound(state: State) -> bool:
     sound = low(state) or not state.settings.stop_rises
-    tried = state.flat is not None and state.flat.end is not None
-    return sound and not state.bad and state.check is None and not tried
+    return sound and not state.bad and state.check is None and not state.runs_untrained
 
 
 def with_proven_slot(state: State) -> State:

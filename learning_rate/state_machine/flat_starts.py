@@ -67,11 +67,6 @@ def looked_at(state: State, flat: FlatStart) -> State:
     return save(replace(state, flat=flat, tau=tau), "save_flat", BEFORE)
 
 
-def compares(state: State) -> bool:
-    """Whether the untrained model is running, or about to."""
-    return state.flat is not None and state.flat.end is not None
-
-
 def after_first_steps(state: State, flat: FlatStart) -> State:
     """Save the model that ran, if its steps are over, to run the untrained one."""
     if flat.start is None or state.step < flat.start + flat.steps:

@@ -244,7 +244,7 @@ def after_exploit_steps(state: State) -> State:
     state = watched(state)
     if state.check is not None:
         return _after_check_steps(state, state.check)
-    if state.flat is not None and state.flat.end is not None:
+    if state.flat is not None and state.runs_untrained:
         return _unless_saved_or_restored(after_untrained_steps(state, state.flat))
     if going_wrong(state):
         return _check_rate(replace(state, flat=None))

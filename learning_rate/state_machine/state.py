@@ -213,6 +213,11 @@ class State:
     flat: FlatStart | None = None
 
     @property
+    def runs_untrained(self) -> bool:
+        """Whether the untrained model runs for a comparison, or is about to."""
+        return self.flat is not None and self.flat.end is not None
+
+    @property
     def stage_slot(self) -> str:
         """The name of the checkpoint that the present stage's candidates start from."""
         return "range" if self.stage < 0 else f"stage-{self.stage}"

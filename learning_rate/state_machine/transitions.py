@@ -20,11 +20,7 @@ from dataclasses import replace
 
 from topoloom.learning_rate.options import Options
 from topoloom.learning_rate.state_machine.checkpoints import fresh
-from topoloom.learning_rate.state_machine.flat_starts import (
-    compares,
-    to_the_same_batches,
-    to_the_untrained,
-)
+from topoloom.learning_rate.state_machine.flat_starts import to_the_same_batches, to_the_untrained
 from topoloom.learning_rate.state_machine.range_trials import begun_with_range
 from topoloom.learning_rate.state_machine.report_checks import checked
 from topoloom.learning_rate.state_machine.stages import (
@@ -99,7 +95,7 @@ def observe(state: State, losses: Sequence[float] = ()) -> State:
             state = fresh(state, f"safe-{state.step}")
             return warm_up(state) if state.stage < 0 else exploit(state)
         case "save_flat":
-            return to_the_same_batches(state) if compares(state) else exploit(state)
+            return to_the_same_batches(state) if state.runs_untrained else exploit(state)
         case "restore_flat":
             return to_the_untrained(state)
         case _:  # restore_safe

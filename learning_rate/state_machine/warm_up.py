@@ -25,10 +25,10 @@ from topoloom.learning_rate.state_machine.step_counting import BAD_IN_A_ROW, run
 def warm_up(state: State) -> State:
     """Run warm-up on, to the first stage."""
     state = replace(state, phase="warm_up")
-    first = not state.step and save_is_due(state)  # without a warm-up, too
+    due = save_is_due(state)
+    first = due and not state.step  # without a warm-up, too
     if not first and not warming(state):
         return begin_stage(state)
-    due = first or save_is_due(state)
     return save(state, "save_safe", f"safe-{state.step}") if due else run(state)
 
 

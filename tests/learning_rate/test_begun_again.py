@@ -2,6 +2,7 @@
 
 import json
 import math
+import statistics
 from types import SimpleNamespace
 
 import pytest
@@ -121,14 +122,13 @@ def test_the_untrained_model_needs_no_batches_of_the_past():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.usefixtures("one_thread")
-def test_a_deep_network_bears_no_rate_that_is_too_high_and_trains(seed):
-    pytest.importorskip("sklearn")
+def test_a_deep_network_bears_no_rate_that_is_too_high_and_trains():
     from benchmarks.learning_rate.own_rates import CHOSEN, final
 
     task = CHOSEN["deep MLP"]
-    loss, spent = final(task, "tune", 10 * math.sqrt(math.prod(task.interval)), seed, 1000)
-    # 2.31 is untrained.  Processors round differently, and the runs differ: see the notes.
-    assert loss < 1.0
-    assert spent <= 1100
+    rate = 10 * math.sqrt(math.prod(task.interval))
+    losses, spent = zip(*(final(task, "tune", rate, seed, 1000) for seed in range(3)), strict=True)
+    # 2.31 is untrained.  Processors round differently, and the worst seed differs: see the notes.
+    assert statistics.median(losses) < 0.3 and max(losses) < 1.0
+    assert max(spent) <= 1100

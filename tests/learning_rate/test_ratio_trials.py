@@ -119,7 +119,8 @@ def test_the_budget_holds_with_ratios_and_the_kept_run_has_its_steps(steps, one,
     assert state.action.reason == "finished" and state.step == steps
     # Steps of the untrained model that the budget does not pay for count as run.
     compared = any(one.do == "restore" and one.slot == UNTRAINED for one in toy.actions)
-    assert toy.position == steps or (compared and toy.position < steps)
+    lost = steps - toy.position
+    assert lost == 0 or (compared and 0 < lost <= state.settings.warmup_steps + 48)
     assert toy.run == state.spent <= 1.1 * steps
 
 
