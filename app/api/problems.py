@@ -279,7 +279,8 @@ def _of_validation(problem: Problem, error: RequestValidationError, path: str) -
         detail = f"body: must be JSON: {entry['ctx']['error']}{at}"
         return _document(HTTP_PROBLEMS[400], detail, path, [])
     found = field_errors(error)
-    detail = "; ".join(f"{entry.pointer or 'body'}: {entry.detail}" for entry in found[:10])
+    whole = next((entry["loc"][0] for entry in error.errors() if entry["loc"]), "body")
+    detail = "; ".join(f"{entry.pointer or whole}: {entry.detail}" for entry in found[:10])
     return _document(problem, detail, path, found)
 
 

@@ -29,10 +29,12 @@ def filter_of(request: Request, name: str) -> tuple[Any, Any, Any]:
 
 
 def require_value_or_range(request: Request, name: str) -> None:
-    """Refuse a filter with both an exact value and a range."""
+    """Refuse a filter with both an exact value and a range, and a range that holds nothing."""
     exact, least, most = filter_of(request, name)
     if exact is not None and (least is not None or most is not None):
         raise ValueError(f"must have {name}, or {name}_min and {name}_max, not both")
+    if least is not None and most is not None and most < least:
+        raise ValueError(f"{name}_max must be at least {name}_min")
 
 
 def matches(number: int, limits: tuple[Any, Any, Any]) -> bool:
@@ -63,7 +65,7 @@ class SizeFilter(Request):
     @model_validator(mode="after")
     def _exactly_one(self) -> Self:
         for name in SORTS:
-            if name in type(self).model_fields:
+            if f"{name}_min" in type(self).model_fields:
                 require_value_or_range(self, name)
         return self
 

@@ -209,12 +209,15 @@ def test_schedules_have_the_size_and_families_of_their_topology(client):
         ({"fields": "summary.nothing"}, "/fields"),
         ({"limit": 0}, "/limit"),
         ({"nodes": 3, "nodes_min": 2}, ""),
+        ({"nodes_min": 3, "nodes_max": 2}, ""),
+        ({"created_min": "2026-02-01", "created_max": "2026-01-01"}, ""),
     ],
 )
 def test_a_bad_filter_is_refused_by_its_name(client, query, pointer):
     refused = client.get("/v1/designs", params=query)
     assert refused.status_code == 422
     assert [error["pointer"] for error in refused.json()["errors"]] == [pointer]
+    assert refused.json()["detail"].startswith(pointer or "query: ")
 
 
 def test_only_the_members_asked_for_are_sent(client):
