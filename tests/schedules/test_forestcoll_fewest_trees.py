@@ -114,11 +114,25 @@ def test_a_number_of_trees_that_would_make_a_switch_copy_is_passed_over_and_said
     best = optimum(fabric_with_trap)
     assert (best.trees_per_root, best.least) == (7, False)
     with pytest.raises(NoSchedule, match="only forwards"):
-        allgather(fabric_with_trap, max_gap=0)
-    schedule = allgather(fabric_with_trap)
-    assert schedule.trees_per_root == 7
-    assert violations(schedule, fabric_with_trap) == []
-    assert tree_inverse_rate(schedule, fabric_with_trap) == best.inverse_rate
+        allgather(fabric_with_trap, 1)
+    for schedule in (allgather(fabric_with_trap), allgather(fabric_with_trap, max_gap=0)):
+        assert schedule.trees_per_root == 7
+        assert violations(schedule, fabric_with_trap) == []
+        assert tree_inverse_rate(schedule, fabric_with_trap) == best.inverse_rate
+
+
+@for_every("gap", [Fraction(0), Fraction(1, 1000), Fraction(1, 20)])
+def test_every_gap_has_trees_where_a_link_is_lost_in_one_direction(gap: Fraction) -> None:
+    whole = fabric("dgx-h100-2")
+    links = [link for link in whole.links if link[:2] != ("0.gpu0", "0.nvswitch")]
+    topology = Topology(whole.nodes, links, switches=whole.switches)
+    found = optimum(topology, max_gap=gap)
+    schedule = allgather(topology, max_gap=gap)
+    assert schedule.trees_per_root == found.trees_per_root
+    assert violations(schedule, topology) == []
+    # The rate of the optimum counts the capacities that switches can use; links may have more.
+    assert tree_inverse_rate(schedule, topology) <= found.inverse_rate
+    assert found.inverse_rate <= optimum(topology).inverse_rate * (1 + gap)
 
 
 def test_where_telling_would_take_long_all_links_are_full_and_that_is_said(

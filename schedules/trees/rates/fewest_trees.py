@@ -20,6 +20,7 @@ from topoloom.schedules.trees.flow.max_flow import arcs_of, scratch_for, shortfa
 from topoloom.schedules.trees.flow.network import Network, guard
 from topoloom.schedules.trees.flow.optimality import (
     Rate,
+    best_rate_for,
     data_inside,
     nearby_order,
     tree_capacities,
@@ -84,13 +85,13 @@ def _step(network: Network, best: Rate) -> int:
     return best.trees_per_root // gcd(best.trees_per_root, common)
 
 
-def _can_be_packed(network: Network, rate: Rate) -> bool:
-    """Return whether trees that no cut excludes are packable for certain."""
+def _can_be_packed(network: Network, rate: Rate, unknown: bool = False) -> bool:
+    """Return whether trees that no cut excludes are packable, ``unknown`` if that takes long."""
     room = tree_capacities(network, rate.scale, rate.trees_per_root)
     if not excess(replace(network, capacity=room)):
         return True
     work = len(network.terminals) * len(network.tail) ** 2
-    return work <= limits.MAX_TREE_COUNT_VISITS and can_be_trimmed(network, rate)
+    return unknown if work > limits.MAX_TREE_COUNT_VISITS else can_be_trimmed(network, rate)
 
 
 def enough_trees(network: Network, best: Rate, max_gap: Fraction) -> int:
@@ -116,10 +117,10 @@ def enough_trees(network: Network, best: Rate, max_gap: Fraction) -> int:
 
 
 def fewest_trees(network: Network, best: Rate, max_gap: Fraction) -> int:
-    """Return the least k whose best rate takes at most 1 + max_gap times the time of ``best``.
+    """Return the least k found whose best rate takes at most 1 + max_gap times the best time.
 
     Args:
-        best: Its `best_rate`.
+        network, best: As for `least_trees`.
         max_gap: At least 0.
 
     Raises:
@@ -127,13 +128,19 @@ def fewest_trees(network: Network, best: Rate, max_gap: Fraction) -> int:
 
     k trees per root are within the gap iff they fit at U = (1 + max_gap) k / x, since a larger U
     reduces no arc.  Later k are first checked against the cuts that excluded earlier k.  Only a k
-    that satisfies all of these costs flows, one per rank.  Some k up to `enough_trees` succeeds.
+    that satisfies all of these costs flows, one per rank.  Without forwarding nodes, some k up to
+    `enough_trees` succeeds.  Where rounding to whole trees makes switches copy, larger k follow, up
+    to that of `least_trees`.
     """
+    largest = min(best.trees_per_root, limits.MAX_TREES_TRIED)
+    for found in few_trees_within(network, best.inverse * (1 + max_gap), largest):
+        rate = best_rate_for(network, found.trees_per_root, best)
+        if _can_be_packed(network, rate, unknown=True):
+            return found.trees_per_root
+    least = least_trees(network, best).trees
+    if least <= limits.MAX_TREES_TRIED:
+        return least
     enough = enough_trees(network, best, max_gap)
-    numbers = range(1, min(enough, limits.MAX_TREES_TRIED) + 1)
-    trees = _Trials(network).first_allowed(best.inverse * (1 + max_gap), numbers)
-    if trees is not None:
-        return trees
     raise TooLarge(
         "max_gap",
         f"needs more than {limits.MAX_TREES_TRIED} trees per root, the maximum; {enough} suffice",
