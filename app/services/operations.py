@@ -66,15 +66,11 @@ B = TypeVar("B", bound=Request)
 
 @dataclass(frozen=True, slots=True)
 class Operation(Generic[B]):
-    """An operation: a request model, and a function that answers with a document.
-
-    ``answer`` stores the document, or returns an unstored one if ``is_stored`` is false.
-    """
+    """An operation: a request model, and a function that answers with a document."""
 
     name: str
     body: type[B]
     answer: Callable[[Context, B], Artefact | Presented]
-    is_stored: bool = True
 
 
 def _measured(context: Context, asked: CostRequest) -> Artefact:
@@ -108,24 +104,17 @@ TREE_PLOT = Operation("plot-tree", TreePlotRequest, plots.draw_tree)
 EXPORT = Operation("export", ExportQuestion, exports.export)
 SWEEP = Operation("sweep", SweepRequest, sweeps.create)
 STORED = Operation("stored", StoredQuestion, _stored)
-REPAIRS = Operation("repairs", RepairsQuestion, repairs.of_stored, is_stored=False)
+REPAIRS = Operation("repairs", RepairsQuestion, repairs.of_stored)
 FAULT_ANALYSIS = Operation(
-    "fault-analysis",
-    FaultAnalysisQuestion,
-    repairs.fault_analysis_of_stored,
-    is_stored=False,
+    "fault-analysis", FaultAnalysisQuestion, repairs.fault_analysis_of_stored
 )
-CROSS_WIRING = Operation("cross-wiring", CrossWiringRequest, cross_wiring.of_plant, is_stored=False)
+CROSS_WIRING = Operation("cross-wiring", CrossWiringRequest, cross_wiring.of_plant)
 BOX_DESIGN = Operation("box-design", BoxDesignRequest, box_designs.create)
-GROUP_SCHEDULE = Operation(
-    "group-schedule", GroupScheduleRequest, group_schedules.create, is_stored=False
-)
+GROUP_SCHEDULE = Operation("group-schedule", GroupScheduleRequest, group_schedules.create)
 ITERATION = Operation("iteration", IterationRequest, iterations.create)
-NETWORK_CURVES = Operation(
-    "network-curves", NetworkCurvesRequest, network_curves.present, is_stored=False
-)
-OXC_ALLREDUCE = Operation("oxc-allreduce", OxcRequest, oxc.allreduce, is_stored=False)
-PART = Operation("part", PartQuestion, sparse_fields.part, is_stored=False)
+NETWORK_CURVES = Operation("network-curves", NetworkCurvesRequest, network_curves.present)
+OXC_ALLREDUCE = Operation("oxc-allreduce", OxcRequest, oxc.allreduce)
+PART = Operation("part", PartQuestion, sparse_fields.part)
 
 OPERATIONS: Mapping[str, Operation[Any]] = MappingProxyType(
     {one.name: one for one in dict(globals()).values() if isinstance(one, Operation)}

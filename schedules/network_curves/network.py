@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-NS = 10**9
-
 
 @dataclass(frozen=True, slots=True)
 class KernelTimes:

@@ -254,17 +254,6 @@ def _images(
     return None if sizes else allgather_by_images(part, limits.MANY_TREES_GAP, taking_part)
 
 
-def _exact_trees(
-    part: Topology,
-    inverse_rate: Fraction,
-    sizes: dict[NodeId, int] | None,
-    taking_part: list[NodeId],
-) -> TreeSchedule | None:
-    """Return the trees of a pass at its optimum, or None if these are many."""
-    forest = allgather(part, shards=sizes, participants=taking_part)
-    return forest if forest.trees_per_root <= limits.MANY_TREES else None
-
-
 def _few_trees(
     part: Topology,
     inverse_rate: Fraction,
