@@ -76,7 +76,10 @@ class Client(Questions, Wiring, Tuning, Documents, Lists, Administration, Runnin
 
         Raises:
             Refused: The service refuses the request.
+            TypeError: The method is not one of this client.
         """
+        if getattr(method, "__self__", None) is not self:
+            raise TypeError("method: must be a method of this client, such as client.design")
         submitting = copy(self)
         submitting._submits = True
         answer = getattr(submitting, method.__name__)(*positional, **question)

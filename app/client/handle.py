@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from topoloom.app.client.arguments import checked_seconds
 from topoloom.app.client.errors import Refused, ServiceError
 from topoloom.app.client.transport import Transport, is_job
 
@@ -37,17 +38,25 @@ class Handle(Generic[R]):
         """The id of the job; None without a job."""
         return None if self._job is None else self._job["id"]
 
+    def __repr__(self) -> str:
+        if self._job is None:
+            return "<Handle of a stored answer>"
+        return f"<Handle of job {self.id}, {self._job['state']}>"
+
     def job(self) -> JobDocument:
         """Return the job/1 document, as the job stands.
 
         Raises:
             ServiceError: The answer was stored already, so that there is no job.
         """
+        return self._current()
+
+    def _current(self, deadline: float | None = None) -> JobDocument:
         if self._job is None:
             raise ServiceError("the answer was stored already: there is no job")
         job = self._job
         if job["ended_at"] is None:
-            self._job = job = self._client._get_json(self._path())
+            self._job = job = self._client._get_json(self._path(), deadline=deadline)
         return job
 
     def state(self) -> str:
@@ -60,8 +69,9 @@ class Handle(Generic[R]):
         Raises:
             Unreachable: The job did not end in time; the job continues.
         """
+        deadline = self._deadline(timeout_seconds)
         if self._job is not None:
-            self._job = self._client._ended(self.job(), self._deadline(timeout_seconds))
+            self._job = self._client._ended(self._current(deadline), deadline)
         return self.state()
 
     def events(self) -> Iterator[JobDocument]:
@@ -82,7 +92,7 @@ class Handle(Generic[R]):
                 raise
 
     def result(self, timeout_seconds: float | None = None) -> R:
-        """Return the answer when the job has ended.
+        """Return the answer when the job has ended; wait at most as `wait` does.
 
         Raises:
             Refused: The job failed with a problem, or was cancelled.
@@ -90,11 +100,13 @@ class Handle(Generic[R]):
         """
         if self._job is not None:
             self.wait(timeout_seconds)
-            self._answer = self._client._result_of(self._job, self._deadline(timeout_seconds))
+            self._answer = self._client._result_of(self._job, self._deadline(None))
         return self._answer
 
     def _path(self) -> str:
         return f"/v1/jobs/{self.id}"
 
     def _deadline(self, timeout_seconds: float | None) -> float:
-        return time.monotonic() + (timeout_seconds or self._client.timeout_seconds)
+        if timeout_seconds is None:
+            timeout_seconds = self._client.timeout_seconds
+        return time.monotonic() + checked_seconds(timeout_seconds, zero=True)

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
-from urllib.parse import quote
+
+from topoloom.app.client.arguments import part
 
 T = TypeVar("T", bound=Callable[..., Any])
 
@@ -42,7 +43,7 @@ def of_kinds(verb: str, noun: str = "") -> list[str]:
 
 def place(*parts: str) -> str:
     """Return the path of parts with arbitrary characters."""
-    return "/".join(("/v1", *(quote(part, safe="") for part in parts)))
+    return "/".join(("/v1", *map(part, parts)))
 
 
 def worded(question: Mapping[str, Any]) -> dict[str, Any]:
@@ -52,8 +53,3 @@ def worded(question: Mapping[str, Any]) -> dict[str, Any]:
     {'from': '1KiB'}
     """
     return {name.rstrip("_"): value for name, value in question.items()}
-
-
-def part(text: str) -> str:
-    """Return a text, quoted as a part of a path."""
-    return quote(text, safe="")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
-from topoloom.app.client.openapi_operations import operation, part
+from topoloom.app.client.arguments import part
+from topoloom.app.client.openapi_operations import operation
 from topoloom.app.client.transport import Transport
 
 if TYPE_CHECKING:

@@ -16,13 +16,27 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
+from topoloom.app.client.arguments import (
+    body_of,
+    checked_attempts,
+    checked_key,
+    checked_seconds,
+    checked_urls,
+)
 from topoloom.app.client.errors import NotFound, Refused, ServiceError, Unreachable, problem_of
 
 DEFAULT_URL = "http://127.0.0.1:8765"
 POLL_SECONDS = 0.5
 UNFINISHED = ("queued", "running")
+
+SHORTEST_SECONDS = 0.001
+LONGEST_TIMEOUT = 1e6
+"""Limits of the time limit of a socket in seconds."""
+
+LONGEST_WAIT = 10
+"""Seconds that the service may take for an answer before it answers with a job."""
 
 SILENT_SECONDS = 60.0
 """Seconds without a byte after which a stream of events is opened again."""
@@ -45,20 +59,10 @@ class Transport:
         timeout_seconds: float = 600.0,
         attempts: int = 8,
     ) -> None:
-        urls = [base_url] if isinstance(base_url, str) else list(base_url)
-        for url in urls or [""]:
-            parts = urlsplit(url)
-            if parts.scheme not in ("http", "https") or not parts.netloc:
-                raise ValueError(f"base_url: must be http://HOST:PORT or https://…, not {url!r}")
-        if not timeout_seconds > 0:
-            raise ValueError("timeout_seconds: must be positive")
-        if attempts < 1:
-            raise ValueError("attempts: must be positive")
-        if key is not None and not (key.isascii() and key.isprintable() and key):
-            raise ValueError("key: must be a key from `topoloom keys create`")
-        self.base_urls, self._turn = tuple(url.rstrip("/") for url in urls), 0
-        self.timeout_seconds, self.attempts = timeout_seconds, attempts
-        self._headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+        self.base_urls, self._turn = checked_urls(base_url), 0
+        self.timeout_seconds = checked_seconds(timeout_seconds)
+        self.attempts = checked_attempts(attempts)
+        self._headers = {} if key is None else {"Authorization": f"Bearer {checked_key(key)}"}
         self._submits = False
         # A redirect could send the key to another server; the service never redirects.
         self._opener = urllib.request.build_opener(_NoRedirects)
@@ -83,21 +87,28 @@ class Transport:
         The answer is a JSON object, or the bytes of a drawing.
         """
         deadline = time.monotonic() + self.timeout_seconds
-        headers = {**(more or {}), **({"Prefer": "respond-async"} if self._submits else {})}
-        sent = json.dumps(body).encode()
-        content = self._ask(path, sent, headers=headers, deadline=deadline)
+        headers = {**(more or {}), "Prefer": self._preferred_wait()}
+        content = self._ask(path, body_of(body), headers=headers, deadline=deadline)
         answer = content if content.startswith(b"<?xml") else _object(content)
         if self._submits or not is_job(answer) or path.endswith("/cancel"):
             return answer
         return self._result_of(self._ended(answer, deadline), deadline)
 
+    def _preferred_wait(self) -> str:
+        """Return the header that asks for a job well before the time of the client is over."""
+        wait = 0 if self._submits else int(min(LONGEST_WAIT, self.timeout_seconds / 2))
+        return f"wait={wait}" if wait else "respond-async"
+
     def _ended(self, job: Any, deadline: float) -> Any:
         """Return a job when it has ended."""
         while job["state"] in UNFINISHED:
-            if time.monotonic() >= deadline:
+            left = deadline - time.monotonic()
+            if left <= 0:
                 raise Unreachable(f"the job {job['id']} did not end in time; it continues")
-            time.sleep(POLL_SECONDS)
-            job = self._get_json(f"/v1/jobs/{job['id']}", deadline=deadline)
+            time.sleep(min(POLL_SECONDS, left))
+            # The last look at the job begins at the deadline, and needs time of its own.
+            look = max(deadline, time.monotonic() + POLL_SECONDS)
+            job = self._get_json(f"/v1/jobs/{job['id']}", deadline=look)
         return job
 
     def _result_of(self, job: Any, deadline: float) -> Any:
@@ -178,7 +189,7 @@ class Transport:
         for attempt in range(1, addresses * (attempts or self.attempts) + 1):
             request = urllib.request.Request(self.base_url + path, body, sent, method=method)
             try:
-                return (opened or self._open)(request, max(deadline - time.monotonic(), 0.001))
+                return (opened or self._open)(request, self._left(deadline))
             except NotFound:
                 # The attempt whose answer was lost has deleted it.
                 if method == "DELETE" and lost:
@@ -194,6 +205,10 @@ class Transport:
                     raise failure.error from None
             time.sleep(pause)
         raise AssertionError("attempts are positive")
+
+    def _left(self, deadline: float) -> float:
+        """Return the seconds until a deadline, as a socket takes them."""
+        return min(max(deadline - time.monotonic(), SHORTEST_SECONDS), LONGEST_TIMEOUT)
 
     def _use_next(self) -> None:
         self._turn = (self._turn + 1) % len(self.base_urls)

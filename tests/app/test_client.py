@@ -3,6 +3,7 @@
 import functools
 import inspect
 import json
+import math
 import operator
 import os
 import re
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+from fractions import Fraction
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Unpack, get_args, get_origin, get_type_hints
@@ -122,12 +124,47 @@ def test_nobody_there_is_told_as_such():
     assert not client.is_ready()
 
 
-@pytest.mark.parametrize("address", ["", "127.0.0.1:8765", "ftp://host", "http://"])
+NO_ADDRESSES = [
+    "", None, [], "127.0.0.1:8765", "ftp://host", "http://", "http://a b", "http://[::1",
+    "http://host:99999", "http://host:port", "http://host?x=1", "http://me@host",
+]  # fmt: skip
+
+
+@for_every("address", NO_ADDRESSES)
 def test_what_is_no_address_is_refused(address):
-    with pytest.raises(ValueError, match="base_url"):
+    with pytest.raises(ValueError, match=r"^base_url: must be http://HOST:PORT"):
         Client(address)
-    with pytest.raises(ValueError, match="timeout_seconds"):
-        Client(timeout_seconds=0)
+
+
+@for_every("seconds", [0, -1, math.nan, "5", None, True])
+def test_a_time_limit_is_a_positive_number(seconds):
+    with pytest.raises(ValueError, match=r"^timeout_seconds: must be a number of seconds"):
+        Client(timeout_seconds=seconds)
+
+
+@for_every("attempts", [0, 1.5, "2", None, True])
+def test_attempts_are_a_positive_integer(attempts):
+    with pytest.raises(ValueError, match=r"^attempts: must be a positive integer"):
+        Client(attempts=attempts)
+
+
+@for_every("value", [Fraction(1, 3), {12}, b"12"])
+def test_a_value_that_is_no_json_is_refused_by_the_name_of_its_argument(value):
+    with pytest.raises(TypeError, match=r"^node_gbps: cannot be sent as JSON"):
+        Client().design(nodes=12, degree=4, node_gbps=value)
+
+
+def test_an_id_or_a_kind_is_a_text():
+    with pytest.raises(TypeError, match="must be a text, not 12"):
+        Client().read("designs", 12)
+    with pytest.raises(ValueError, match="must not be empty"):
+        Client().delete("designs", "")
+
+
+@for_every("method", ["design", Client.design, Client().design, print])
+def test_only_a_method_of_the_client_itself_is_submitted(method):
+    with pytest.raises(TypeError, match=r"^method: must be a method of this client"):
+        Client().submit(method, nodes=12, degree=4)
 
 
 @pytest.mark.parametrize(
@@ -282,6 +319,8 @@ class Busy(BaseHTTPRequestHandler):
             self.connection.shutdown(socket.SHUT_RDWR)
             return
         body = b'{"ok": 1}' if status == 200 else b'{"title": "busy", "request_id": "r1"}'
+        if self.path in self.server.bodies:
+            body = json.dumps(self.server.bodies[self.path]).encode()
         if self.path.endswith("/events"):
             # One event a connection.
             body = self.server.events.pop(0).encode()
@@ -300,7 +339,7 @@ class Busy(BaseHTTPRequestHandler):
 @pytest.fixture
 def busy():
     server = HTTPServer(("127.0.0.1", 0), Busy)
-    server.seen, server.told = [], []
+    server.seen, server.told, server.bodies = [], [], {}
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     yield server, f"http://127.0.0.1:{server.server_port}"
@@ -352,6 +391,33 @@ def test_a_deletion_whose_answer_was_lost_has_succeeded(busy):
     client.delete("designs", "0" * 64)
     with pytest.raises(NotFound):
         client.delete("designs", "0" * 64)
+
+
+@for_every("seconds", [0, 0.3, 0.7])
+def test_a_wait_ends_in_time_and_names_the_job(busy, seconds):
+    server, base = busy
+    job = {"schema": "job/1", "id": "0" * 32, "state": "running", "ended_at": None}
+    server.bodies = {f"/v1/jobs/{job['id']}": job}
+    handle = Handle(Client(base), job)
+    for end in (handle.wait, handle.result):
+        start = time.monotonic()
+        with pytest.raises(Unreachable, match=f"the job {job['id']} did not end in time"):
+            end(timeout_seconds=seconds)
+        assert time.monotonic() - start >= seconds
+    with pytest.raises(ValueError, match=r"^timeout_seconds: "):
+        handle.wait(timeout_seconds=-1)
+
+
+@for_every(("seconds", "wait"), [(600, "wait=10"), (6, "wait=3"), (1, "respond-async")])
+def test_the_service_answers_with_a_job_before_the_time_is_over(busy, seconds, wait):
+    server, base = busy
+    Client(base, timeout_seconds=seconds).topology(recipe="UniRing(5)")
+    assert server.seen[-1][1]["Prefer"] == wait
+
+
+def test_no_time_limit_is_a_limit_too(busy):
+    _, base = busy
+    assert Client(base, timeout_seconds=math.inf).version() == {"ok": 1}
 
 
 def test_a_client_asks_the_address_that_answers(busy):
