@@ -52,7 +52,9 @@ class LrReply(Document):
     id: Identity = Field(description="id of the session")
     state: StatusName = Field(description="running until the run ends or is cancelled")
     sequence: int = Field(description="number of the observation", ge=0)
-    step: int = Field(description="current step of the trainer", ge=0)
+    step: int = Field(
+        description="step of the run; if the action is restore, the step after the restore", ge=0
+    )
     spent: int = Field(description="total steps, including discarded steps", ge=0)
     action: ActionDocument = Field(description="next action of the trainer")
 

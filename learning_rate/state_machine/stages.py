@@ -197,6 +197,7 @@ def _decayed_rates(state: State) -> tuple[float, ...]:
 
 def restore_stage(state: State) -> State:
     """Go back to the stage's start; the last candidate is run from there."""
+    state = replace(state, step=state.stage_start)
     return restore(state, "restore_stage", state.stage_slot)
 
 

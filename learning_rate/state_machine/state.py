@@ -140,7 +140,8 @@ class FlatStart:
 class State:
     """Everything the tuner knows; immutable.
 
-    step : steps of the trainer's model since the start of the run.
+    step : steps of the trainer's model since the start of the run; if the action is a restore,
+        those after the restore.
     spent : steps run in all; ``spent - step`` of them were thrown away.
     stage, stage_start, tau : index, first step and length of the present stage.
     trial_steps, purse : how long its trials are, and how many steps all may take.

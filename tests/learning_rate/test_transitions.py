@@ -67,6 +67,17 @@ def test_same_seed_and_losses_give_the_same_schedule(way):
     assert trained(options(WAYS[way]))[1].actions == undisturbed(way)[1].actions
 
 
+@ways
+@pytest.mark.one_in(3)
+def test_before_a_restore_the_step_is_already_that_from_which_the_run_continues(way):
+    def require(state):
+        at_restore = state.action.do == "restore"
+        assert not at_restore or observe(state).step == state.step
+        return state
+
+    trained(options(WAYS[way]), Toy(bad_steps=range(400, 403)), between=require)
+
+
 def test_another_seed_begins_the_published_search_elsewhere():
     first = {trained(options(PAPER, 200, seed=seed), most=2)[1].actions[1].lr for seed in range(3)}
     assert len(first) == 3
