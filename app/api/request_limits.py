@@ -15,16 +15,19 @@ from topoloom.app.api.problems import (
 )
 
 SMALL_BODY = 256 * 2**10
-"""Largest body of a request without a topology or a trace, in bytes."""
+"""Largest body of a request without a topology, a plant or a trace, in bytes."""
 
 
 BATCH = {"/v1/designs/batch": 4 * SMALL_BODY}
-"""Path -> largest body, in bytes: a hundred designs, as large as four long workloads."""
+"""Path -> largest body, in bytes: a hundred designs, as large as four long workloads.
 
-_TAKE_TOPOLOGIES = tuple(
+The event loop parses a batch; workers parse the large bodies of all other paths.
+"""
+
+_TAKE_FILES = tuple(
     f"/v1/{kind}"
     for kind in (
-        *("topologies", "schedules", "patch-plans", "costs", "optima", "verifications"),
+        *("designs", "topologies", "schedules", "patch-plans", "costs", "optima", "verifications"),
         *("simulations", "comparisons", "group-schedules", "sweeps", "box-designs", "iterations"),
         "network-curves",
     )
@@ -32,12 +35,13 @@ _TAKE_TOPOLOGIES = tuple(
 
 
 def body_limit(path: str, most: int) -> int:
-    """Return the largest body of a path, in bytes: ``most`` only for topologies and traces.
+    """Return the largest body of a path, in bytes: ``most`` for topologies, plants and traces.
 
-    >>> body_limit("/v1/designs", 2**25), body_limit("/v1/topologies", 2**25)
-    (262144, 33554432)
+    >>> [body_limit(f"/v1/{path}", 2**25) for path in ("frontiers", "designs/batch", "designs")]
+    [262144, 1048576, 33554432]
     """
-    return most if path.startswith(_TAKE_TOPOLOGIES) else min(most, BATCH.get(path, SMALL_BODY))
+    small = BATCH.get(path, 0 if path.startswith(_TAKE_FILES) else SMALL_BODY)
+    return min(most, small) if small else most
 
 
 BODIES_OF_OWNER = 4

@@ -8,6 +8,7 @@ import gc
 import os
 import sys
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -59,9 +60,20 @@ def main() -> None:
     sys.exit(code)
 
 
+def _require_values(arguments: list[str]) -> None:
+    """Refuse an empty argument, such as an unset variable in quotes: as a path, it is a folder."""
+    for before, word in pairwise(("topoloom", *arguments)):
+        option = before if not word else word[:-1] if word.endswith("=") else None
+        if option is not None and option.startswith("--"):
+            raise typer.BadParameter("must not be empty", param_hint=option)
+        if not word:
+            raise typer.BadParameter(f"the argument after {before!r} must not be empty")
+
+
 def run(arguments: list[str]) -> int:
     """Run one command line and return its exit code."""
     try:
+        _require_values(arguments)
         arguments, renamed = current_spelling(arguments)
         for note in renamed:
             print(f"note: {note}; the next release removes the old name", file=sys.stderr)

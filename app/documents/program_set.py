@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from topoloom.app.documents.base import Document, Identity, omitted
+from topoloom.app.requests.base import NotNegative, Positive
+from topoloom.app.requests.designs import DesignRequest
 from topoloom.synth.recipes.recipe import Recipe
 
 if TYPE_CHECKING:
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 
 INDEX, TUNER, PROGRAMS, LOADER = "files.json", "tuner.csv", "programs/", "load_plans.py"
 """Names in a set: this document, NCCL's tuner table, the programs, the loader of MSCCL++ plans."""
+
+_SPEED = ("node_gbps", "alpha_us", "overhead_us", "chunk_us")
 
 
 class ProgramFile(Document):
@@ -50,6 +54,12 @@ class ProgramSetDocument(Document):
     schema_: Literal["files/1"] = Field("files/1", alias="schema")
     design_id: Identity = Field(description="id of the design")
     recipe: str = Field(description="topology of the programs")
+    node_gbps: Positive = Field(
+        description="rate of a host in Gbit/s: it and the next members decide the sizes"
+    )
+    alpha_us: Positive = Field(description="latency of a hop, in microseconds")
+    overhead_us: NotNegative = omitted("link time of each message, in microseconds, if not 0")
+    chunk_us: NotNegative = omitted("link time of each chunk, in microseconds, if not 0")
     format: str = Field(description="msccl-xml or mscclpp-json")
     runtime: str = Field(
         description="runtime whose limits the programs keep; the largest of several"
@@ -62,9 +72,12 @@ class ProgramSetDocument(Document):
     loader: str = omitted("mscclpp-json: Python module that registers the programs with MSCCL++")
 
 
-def files_of(design_id: str, recipe: Recipe, form: str, found: "FileSet") -> Mapping[str, bytes]:
+def files_of(
+    design_id: str, request: DesignRequest, recipe: Recipe, form: str, found: "FileSet"
+) -> Mapping[str, bytes]:
     """Return the files of a set by name: index, tuner table, loader, programs."""
-    index = _index(design_id, recipe, form, found)
+    index = _index(design_id, recipe, form, found) | request.canonical_part(_SPEED)
+    index = ProgramSetDocument.model_validate(index).given()
     files = {INDEX: (json.dumps(index, indent=1) + "\n").encode()}
     if found.tuner:
         files[TUNER] = found.tuner.encode()
@@ -103,4 +116,4 @@ def _index(design_id: str, recipe: Recipe, form: str, found: "FileSet") -> dict[
         document["tuner"] = TUNER
     if form == "mscclpp-json":
         document["loader"] = LOADER
-    return ProgramSetDocument.model_validate(document).given()
+    return document

@@ -57,4 +57,5 @@ def of_design(
         return sources.scheduled(point.measured.recipe, collective, name, asked)
 
     found = file_set(design, form, options, make, context.settings.max_export_bytes)
-    return program_set.files_of(artefact.id, design.co_design.measured.recipe, form, found)
+    recipe = design.co_design.measured.recipe
+    return program_set.files_of(artefact.id, request, recipe, form, found)

@@ -98,6 +98,12 @@ def total(engine: Engine, wanted: AuditFilter) -> int:
         return connection.execute(query).scalar_one()
 
 
+def actions(engine: Engine) -> list[str]:
+    """Return the actions of all entries, sorted."""
+    with engine.connect() as connection:
+        return sorted(connection.execute(select(AuditRow.action).distinct()).scalars())
+
+
 def _conditions(wanted: AuditFilter) -> Iterator[ColumnElement[bool]]:
     """Yield the conditions of a list of entries."""
     for name in ("owner", "key", "action"):

@@ -129,7 +129,8 @@ def family(name: str) -> type[Base]:
     """Return the family of a name.
 
     Raises:
-        InvalidRecipe: No family has the name; the message suggests the nearest name, or lists all.
+        InvalidRecipe: No family has the name; the message suggests the nearest name, or the command
+            that lists all.
         BrokenFamily: An installed package provides something that is no family.
 
     >>> family("Torus")(4, 2).degree
@@ -138,6 +139,5 @@ def family(name: str) -> type[Base]:
     try:
         return _by_name()[name]
     except (KeyError, TypeError):
-        known = sorted(_by_name())
-        end = did_you_mean(name, known) or f"; known: {', '.join(known)}"
+        end = did_you_mean(name, _by_name()) or "; `topoloom catalog families` lists all"
         raise InvalidRecipe("recipe", f"no family is called {name!r}{end}") from None

@@ -122,6 +122,10 @@ def test_commands_are_in_the_audit_log(topoloom):
         ("keys create", "command"),
     ]
     assert "keys revoke" in topoloom("keys", "audit-log", "--action", "keys revoke").out
+    assert topoloom("keys", "audit-log", "--action", "key revoke").err == (
+        "note: no entry has the action 'key revoke'; did you mean keys revoke?; "
+        "the log has keys create, keys revoke\n"
+    )
     refused = topoloom("keys", "create", "--name", "a", "--scope", "read", "--owner", "a b")
     assert (refused.code, refused.err.count("\n")) == (2, 1)
 

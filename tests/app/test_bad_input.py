@@ -255,6 +255,14 @@ def test_a_near_miss_suggests_the_name_that_was_meant(topoloom, words, meant):
 
 def test_a_command_that_is_nearly_one_is_suggested(topoloom):
     require_one_line(topoloom("desing"), "did you mean 'design'?")
+    require_one_line(topoloom("topology", "Zzzz(3)"), "; `topoloom catalog families` lists all\n")
+
+
+def test_an_empty_argument_is_refused_and_is_no_folder(topoloom):
+    for words in (["--out", ""], ["--out="]):
+        command = ["schedule", "BiRing(4)", "--collective", "allgather", *words]
+        require_one_line(topoloom(*command), "--out: must not be empty")
+    require_one_line(topoloom("optimum", ""), "the argument after 'optimum' must not be empty")
 
 
 @pytest.mark.slow
@@ -362,9 +370,9 @@ def test_a_field_that_is_no_text_is_named_all_the_same(client):
     assert answer.json()["status"] == answer.status_code
 
 
-def test_every_request_that_takes_a_topology_a_file_or_a_trace_may_be_large(client):
+def test_every_request_that_takes_a_topology_a_plant_a_file_or_a_trace_may_be_large(client):
     document = client.get("/openapi.json").json()
-    carry = {"topology", "document", "graphs", "traces", "model", "instances"}
+    carry = {"topology", "document", "graphs", "traces", "model", "instances", "plant"}
     for path, methods in document["paths"].items():
         for content in methods.get("post", {}).get("requestBody", {}).get("content", {}).values():
             name = content["schema"].get("$ref", "").rpartition("/")[2]
@@ -374,7 +382,7 @@ def test_every_request_that_takes_a_topology_a_file_or_a_trace_may_be_large(clie
 
 
 def test_questions_without_a_topology_are_a_quarter_of_a_mebibyte_at_most(client):
-    answer = client.post("/v1/designs", json=QUESTION | {"more": "x" * 2**18})
+    answer = client.post("/v1/frontiers", json={"nodes": 8, "degree": 2, "more": "x" * 2**18})
     assert answer.status_code == 413
     assert str(2**18) in answer.json()["detail"]
     assert client.post("/v1/topologies", json={"text": "x" * 2**18}).status_code == 422

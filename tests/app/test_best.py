@@ -266,6 +266,8 @@ def test_the_command_says_what_the_service_says(client, topoloom):
     shown = topoloom(*words, "--collective", "allreduce", "--bytes", "1MB", "--json")
     expected = client.get("/v1/best", params=HOSTS | RUN)
     assert (shown.code, shown.out) == (0, expected.text + "\n")
-    assert "circulant-12x4-c960" in topoloom(*words).out
+    timed = topoloom(*words, "--collective", "allreduce", "--bytes", "1MB").out
+    assert timed.endswith("times for 100 Gbit/s per host, 10 us per hop\n")
+    assert "circulant-12x4-c960" in timed and "circulant-12x4-c960" in topoloom(*words).out
     assert topoloom(*words, "--csv").out.count("\n") == 2
     assert topoloom("best", "--degree", "4").code == 2

@@ -85,6 +85,7 @@ def test_cancelled_jobs_and_deleted_sessions_are_in_the_audit_log(topoloom, jobs
     [
         (("jobs", "show", "0" * 32), "no job is stored"),
         (("jobs", "list", "--state", "lost"), "--state"),
+        (("jobs", "list", "--operation", "desing"), "did you mean design?"),
         (("jobs", "list", "--after", "0" * 32), "--after"),
         (("jobs", "list", "--json", "--csv"), "--csv"),
         (("jobs", "list", "--url", "nowhere"), "--url"),

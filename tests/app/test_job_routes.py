@@ -13,8 +13,11 @@ from topoloom.app.api.async_reply import preference
 from topoloom.app.api.main import create_app
 from topoloom.app.config import MAX_WAIT_SECONDS, Settings
 from topoloom.app.jobs.model import Task
+from topoloom.app.requests.options.option import choices
+from topoloom.app.requests.options.sweeps_and_jobs import JOB_OPERATION
 from topoloom.app.requests.sweeps import SweepRequest
 from topoloom.app.services import sweeps
+from topoloom.app.services.operations import OPERATIONS
 
 SIZES = {"kind": "sizes", "nodes": ["6:10:2"], "degrees": [2]}
 NOBODY = {"run_worker": False}
@@ -117,8 +120,15 @@ def test_lists_of_jobs_are_filtered_and_paged(idle):
     assert rest["next_cursor"] is None
     found = idle.get("/v1/jobs", params={"state": "cancelled"}).json()["items"]
     assert [job["id"] for job in found] == [jobs[0]]
-    assert idle.get("/v1/jobs", params={"state": "lost"}).status_code == 422
+    for name in ("state", "operation"):
+        assert idle.get("/v1/jobs", params={name: "lost"}).status_code == 422
     assert idle.get("/v1/jobs", params={"cursor": "x"}).status_code == 422
+
+
+def test_the_filter_knows_every_operation_that_becomes_a_job():
+    while_the_client_waits = {"export", "stored", "part", "repairs", "fault-analysis"}
+    while_the_client_waits |= {"cross-wiring", "group-schedule", "network-curves", "oxc-allreduce"}
+    assert set(choices(JOB_OPERATION.type)) == OPERATIONS.keys() - while_the_client_waits
 
 
 def events(text):

@@ -134,7 +134,9 @@ def test_the_command_writes_the_same_files_into_a_folder_or_an_archive(topoloom,
     asked = ["files", *question.split(), "--runtime", "azure"]
     shown = topoloom(*asked, "--out", str(tmp_path / "set")).out
     assert "bfb-one-shot" in shown and "4 files written" in shown
+    assert "sizes for 100 Gbit/s per host, 10 us per hop" in shown
     index = json.loads(topoloom(*asked, "--json", "--out", str(tmp_path / "set.zip")).out)
+    assert (index["node_gbps"], index["alpha_us"]) == (100, 10)
     with zipfile.ZipFile(tmp_path / "set.zip") as archive:
         for name in archive.namelist():
             assert archive.read(name) == (tmp_path / "set" / name).read_bytes()

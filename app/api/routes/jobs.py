@@ -32,7 +32,9 @@ def _jobs(request: Request) -> Jobs:
 JobsDep = Annotated[Jobs, Depends(_jobs)]
 JobIdDep = Annotated[JobIdentity, Path(description="id of the job, from the `Location` of a 202")]
 StateDep = Annotated[sweeps_and_jobs.JobStateName | None, sweeps_and_jobs.JOB_STATE.query()]
-OperationDep = Annotated[str | None, sweeps_and_jobs.JOB_OPERATION.query(max_length=40)]
+OperationDep = Annotated[
+    sweeps_and_jobs.JobOperationName | None, sweeps_and_jobs.JOB_OPERATION.query()
+]
 ParentDep = Annotated[JobIdentity | None, Query(description="list the parts of this job")]
 LastEventDep = Annotated[
     str | None,

@@ -14,6 +14,7 @@ from topoloom.app.cli.output.text_table import Column, Table
 from topoloom.app.cli.shared_options import AsCsv, AsJson
 from topoloom.app.config import Settings
 from topoloom.app.requests.options import administration, sweeps_and_jobs
+from topoloom.synth.naming.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -136,12 +137,16 @@ def audit_log(fields: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = F
     """List changing or refused administrative requests and commands, newest first."""
     from topoloom.app.documents.administration import page_of
     from topoloom.app.requests.administration import AuditLogRequest
-    from topoloom.app.store.audit_log import page
+    from topoloom.app.store.audit_log import actions, page
 
     asked = AuditLogRequest.model_validate(fields)
     with opened() as context:
         engine = context.whole_store.keeping.engine
         document = page_of(*page(engine, asked.limit, asked.cursor, asked.wanted))
+        known = actions(engine) if asked.action is not None and not document["items"] else None
+    if known is not None and asked.action not in known:
+        note = f"note: no entry has the action {asked.action!r}{did_you_mean(asked.action, known)}"
+        typer.echo(f"{note}; the log has {', '.join(known) or 'no entries'}", err=True)
     if as_json:
         typer.echo(json.dumps(document))
         return

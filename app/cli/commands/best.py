@@ -33,6 +33,7 @@ app = typer.Typer()
 def best(fields: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False) -> None:
     """Find the best known topology, without a search."""
     from topoloom.app.cli.output.best import best_table
+    from topoloom.app.cli.output.formatting import speed
     from topoloom.app.config import Settings
     from topoloom.app.documents import best as document
     from topoloom.app.requests.listing import BestRequest
@@ -45,6 +46,8 @@ def best(fields: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False)
         typer.echo(json.dumps(answer, separators=(",", ":")))
     else:
         best_table(answer).print(as_csv)
+        if request.timed and answer["candidates"] and not as_csv:
+            typer.echo(f"times for {speed(answer['request'])}")
     if not answer["candidates"]:
         typer.echo("no known topology matches; --search runs a search", err=True)
         raise typer.Exit(1)

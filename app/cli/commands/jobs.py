@@ -12,8 +12,6 @@ from topoloom.app.cli.output.text_table import Column, Table
 from topoloom.app.cli.shared_options import AsCsv, AsJson, given
 from topoloom.app.config import Settings
 from topoloom.app.requests.options import sweeps_and_jobs
-from topoloom.app.requests.options.option import choices
-from topoloom.synth.naming.suggestions import one_of
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -29,7 +27,6 @@ Url = Annotated[
 ]
 JobArgument = Annotated[str, typer.Argument(metavar="JOB", help="id of the job")]
 WAIT_SECONDS = 30.0
-STATES = choices(sweeps_and_jobs.JOB_STATE.type)
 
 _COLUMNS = (
     Column("job", "id", left=True),
@@ -178,8 +175,6 @@ def list_(
     PageRequest.model_validate(
         {name: fields[name] for name in ("limit", "cursor") if name in fields}
     )
-    if (state := fields.get("state", STATES[0])) not in STATES:
-        raise typer.BadParameter(one_of(state, STATES), param_hint="--state")
     page = queried(url, lambda jobs: jobs.list(fields))
     if as_json:
         typer.echo(json.dumps(page))

@@ -92,6 +92,7 @@ def files(
     as_csv: AsCsv = False,
 ) -> None:
     """Write the programs that run a design, for all data sizes."""
+    from topoloom.app.cli.output.formatting import speed
     from topoloom.app.cli.output.program_sets import files_table
     from topoloom.app.documents.program_set import INDEX
     from topoloom.app.files.local_files import is_stream
@@ -121,6 +122,7 @@ def files(
             typer.echo(
                 f"skipped  {program['algorithm']}, {program['collective']}: {program['why']}"
             )
+        typer.echo(f"sizes for {speed(index)}")
         typer.echo(f"{len(programs)} files written to {out}")
 
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from topoloom.app.cli.output.formatting import algorithm_of, name_of, seconds, short_id, size
+from topoloom.app.cli.output.formatting import algorithm_of, name_of, seconds, short_id, size, speed
 from topoloom.app.cli.output.frontiers import POINT, bound_row, point_row
 from topoloom.app.cli.output.text_table import Column, Table, wrapped
 
@@ -103,8 +103,7 @@ def show_design(design: dict[str, Any]) -> None:
     print(
         wrapped(
             f"hosts: {request['nodes']} of {request['degree']} ports, {request['links']} links, "
-            f"{request['node_gbps']} Gbit/s per host, {request['alpha_us']} us per hop"
-            f"{_costs(request)}"
+            f"{speed(request)}"
         )
     )
     if _is_workload(design):
@@ -291,11 +290,3 @@ def _schedules(design: dict[str, Any]) -> list[str]:
         f"verified schedule {short_id(schedule['id'])}: {algorithm_of(schedule)}, "
         f"{schedule['steps']} steps in total"
     ]
-
-
-def _costs(request: dict[str, Any]) -> str:
-    """Return the overheads of messages and chunks, if any."""
-    overheads = (("overhead_us", "message"), ("chunk_us", "chunk"))
-    return "".join(
-        f", {request[name]} us per {noun}" for name, noun in overheads if request.get(name)
-    )

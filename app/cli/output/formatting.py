@@ -47,6 +47,18 @@ def seconds(value: float) -> str:
     return f"{value * 1e9:.4g} ns"
 
 
+def speed(request: dict[str, Any]) -> str:
+    """Return rate and latency of the hosts of a request, and the overheads that are not 0.
+
+    >>> speed({"node_gbps": "100", "alpha_us": "10", "chunk_us": "2"})
+    '100 Gbit/s per host, 10 us per hop, 2 us per chunk'
+    """
+    overheads = (("overhead_us", "message"), ("chunk_us", "chunk"))
+    return f"{request['node_gbps']} Gbit/s per host, {request['alpha_us']} us per hop" + "".join(
+        f", {request[name]} us per {noun}" for name, noun in overheads if request.get(name)
+    )
+
+
 def size(count: int) -> str:
     """Return a number of bytes with the largest unit that is exact.
 

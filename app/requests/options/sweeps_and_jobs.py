@@ -45,9 +45,12 @@ LOST = Option(
 
 JobStateName: TypeAlias = Literal["queued", "running", "done", "failed", "cancelled"]
 JOB_STATE = Option(name="state", type=JobStateName, help="only jobs in this state")
-JOB_OPERATION = Option(
-    name="operation", type=str, help="only jobs of this operation", metavar="NAME"
-)
+JobOperationName: TypeAlias = Literal[
+    "design", "frontier", "topology", "cost", "optimum", "schedule", "patch-plan",
+    "verification", "simulation", "comparison", "sweep", "box-design", "iteration",
+    "plot-frontier", "plot-sizes", "plot-load", "plot-survey", "plot-iterations", "plot-tree",
+]  # fmt: skip
+JOB_OPERATION = Option(name="operation", type=JobOperationName, help="only jobs of this operation")
 PREFER = Option(
     name="prefer",
     type=str,
