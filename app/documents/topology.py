@@ -201,7 +201,7 @@ def export(artefact: Artefact, form: str, options: ExportRequest) -> str:
     if form == "json":
         # The stored text has the id; the writer omits the id.
         return artefact.text()
-    topology = topology_from_document(artefact.document())
+    topology = topology_from_document(artefact.document(), stored=True)
     if form not in SIMULATOR_MEDIA_TYPES:
         return WRITERS[form](topology)
     from topoloom.synth.formats.cables import LinkModel
@@ -220,7 +220,7 @@ def _decode(artefact: Artefact) -> Registered:
     from topoloom.synth.recipes.topology_document import topology_from_document
 
     document = artefact.document()
-    topology = topology_from_document(document)
+    topology = topology_from_document(document, stored=True)
     return Registered(topology, artefact.summary.get("healthy"))
 
 

@@ -47,7 +47,7 @@ def decoded(data: bytes) -> str:
         return text
     marked = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     try:
-        return data.decode("utf-16" if marked else "utf-8")
+        return data.decode("utf-16" if marked else "utf-8-sig")
     except UnicodeDecodeError:
         kind = next((kind for sign, kind in BINARY.items() if data.startswith(sign)), None)
         tail = "" if kind is None else f"; the file is {kind}"

@@ -98,7 +98,8 @@ class GraphSource(Request):
         if len(given & set(WAYS)) != 1:
             raise ValueError(f"must have exactly one of {', '.join(WAYS)}")
         if "text" not in given and (only := [name for name in TEXT_ONLY if name in given]):
-            raise ValueError(f"must have {', '.join(only)} with text only")
+            others = "topology/1, a recipe, a name or an id"
+            raise ValueError(f"must have {', '.join(only)} with text only, not with {others}")
         return self
 
     def reading(self) -> dict[str, Any]:

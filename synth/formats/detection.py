@@ -4,6 +4,7 @@ import re
 from itertools import islice
 
 from topoloom.synth.errors import InvalidTopology
+from topoloom.synth.formats.edge_list import below_heading
 from topoloom.synth.formats.edge_list_detection import doubt
 from topoloom.synth.formats.machines.console_text import console_lines
 from topoloom.synth.formats.tables import MAX_ROWS, looks_like_matrix, numbered_rows
@@ -195,6 +196,8 @@ def _by_shape(text: str, head: str) -> str:
         return "matrix"
     if not rows:
         raise InvalidTopology("", "holds nothing but comments")
+    if 1 < len(rows) != len(below_heading(rows)):
+        return "edgelist"
     reason = doubt(rows, whole=len(rows) < MAX_ROWS + 2, data="{" in head)
     if reason is None:
         return "edgelist"

@@ -11,10 +11,10 @@ from topoloom.synth.formats.graph_draft import GraphDraft
 from topoloom.synth.formats.tables import Row, numbered_rows, unread_attributes
 from topoloom.synth.formats.topology_draft import line, wrong
 from topoloom.synth.formats.writer_checks import require_words
+from topoloom.synth.topology.rates import UNITS, unit_name
 from topoloom.synth.topology.topology import NodeId, Topology
 
 _HEADINGS = {("source", "target"), ("source", "destination"), ("src", "dst"), ("from", "to")}
-_UNITS = {"GB/s": re.compile("GB/?p?s"), "Gbit/s": re.compile("[Gg]b(it)?s?(/s|ps)")}
 _DIRECTION = re.compile(r"^[ \t]{0,9}#[ \t]{0,9}((?:un)?directed)\b", re.I | re.M)
 """A comment such as ``# Undirected graph``, which the SNAP collection writes."""
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
@@ -83,8 +83,8 @@ def below_heading(rows: list[Row]) -> list[Row]:
 
 def _unit_of(heading: list[str]) -> dict[str, str]:
     """Return the unit that the third column of a heading names, as data of the graph."""
-    found = [unit for unit, known in _UNITS.items() if known.fullmatch("".join(heading[2:3]))]
-    return {"bandwidth_unit": found[0]} if found else {}
+    unit = unit_name("".join(heading[2:3]))
+    return {"bandwidth_unit": unit} if unit in UNITS else {}
 
 
 def _edge(number: int, cells: list[str], name: str) -> tuple[str, str, dict[str, str], str]:

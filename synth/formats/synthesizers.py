@@ -16,6 +16,7 @@ from topoloom.synth.formats.tables import MAX_ROWS
 from topoloom.synth.formats.topology_draft import list_at, wrong
 from topoloom.synth.formats.topology_json import parse_json
 from topoloom.synth.topology.assumptions import Assumption
+from topoloom.synth.topology.rates import unit_name
 from topoloom.synth.topology.topology import Topology
 
 GB_PER_SECOND = 1000
@@ -126,7 +127,7 @@ def teccl(text: str, *, attributes: Attributes = PLAIN) -> Topology:
         found.links,
         switches=found.switches,
         name=found.name,
-        bandwidth_unit=attributes.unit or found.bandwidth_unit,
+        bandwidth_unit=unit_name(attributes.unit or found.bandwidth_unit),
         assumed=[Assumption(text)],
     )
 

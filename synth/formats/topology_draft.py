@@ -10,6 +10,7 @@ import networkx as nx
 from topoloom.synth.errors import InvalidTopology
 from topoloom.synth.recipes.topology_document import MAX_LINKS, MAX_NODES, MAX_TEXT, named
 from topoloom.synth.topology.assumptions import Assumption
+from topoloom.synth.topology.rates import unit_name
 from topoloom.synth.topology.topology import Capacity, Link, NodeId, Topology
 
 MAX_DIGITS = 30
@@ -144,7 +145,7 @@ class Draft:
                 self._links,
                 switches=self._switches,
                 shared=self._shared,
-                bandwidth_unit=unit,
+                bandwidth_unit=unit_name(unit),
                 assumed=self._assumed,
             )
             return named(topology, name, *(() if recipe is None else (recipe,)))

@@ -14,6 +14,7 @@ from topoloom.synth.naming.short_names import short_name
 from topoloom.synth.recipes.recipe import Recipe, parse
 from topoloom.synth.topology.assumptions import Assumption, assumptions_from_document
 from topoloom.synth.topology.latencies import latencies_from_rows
+from topoloom.synth.topology.rates import unit_name
 from topoloom.synth.topology.topology import MAX_RECIPE, Capacity, Link, NodeId, Topology
 
 MAX_NODES = 100_000
@@ -24,7 +25,7 @@ MAX_TEXT = 200
 _RATIO = re.compile(r"[0-9]{1,30}(/[0-9]{1,30})?")
 
 
-def topology_from_document(document: Any) -> Topology:
+def topology_from_document(document: Any, *, stored: bool = False) -> Topology:
     """Return the topology that a topology/1 document describes.
 
     Args:
@@ -36,6 +37,8 @@ def topology_from_document(document: Any) -> Topology:
             ``latency_us`` to none; other keys are ignored.  A missing capacity is an assumption,
             and so is a missing unit of capacities other than 1.  ``recipe`` is optional; a recipe
             unknown to this version is ignored.
+        stored: The unit stays as spelled, for the id depends on it.  Default: ``gbps`` is
+            ``Gbit/s``.
 
     Raises:
         InvalidTopology: Names the offending place by JSON pointer and the rule.
@@ -61,7 +64,7 @@ def topology_from_document(document: Any) -> Topology:
         switches=switches,
         multicast=[node["id"] for index, node in enumerate(nodes) if _multicast(index, node)],
         shared=_shared(document.get("shared", [])),
-        bandwidth_unit=unit,
+        bandwidth_unit=unit if stored else unit_name(unit),
         assumed=[*assumptions_from_document(document.get("assumed", [])), *_assumed(document)],
     )
     # The ends of links are known to be ids now.

@@ -1,5 +1,6 @@
 """Rates of links: what one unit of capacity of a topology carries."""
 
+import re
 from collections import defaultdict
 from fractions import Fraction
 
@@ -9,7 +10,23 @@ from topoloom.synth.topology.topology import Capacity, Topology
 UNITS = {"GB/s": Fraction(10**9), "Gbit/s": Fraction(10**9, 8)}
 """The bytes/s of one unit of capacity, by unit of the fabric."""
 
+_SPELLINGS = {
+    "GB/s": re.compile(r"[Gg](B|[Bb]ytes?)(/[Ss]|/sec|ps)"),
+    "Gbit/s": re.compile(r"[Gg](b|[Bb]its?|BIT)(/[Ss]|/sec|ps)"),
+}
+"""Usual spellings of the units; a capital B alone is a byte."""
+
 DEFAULT_NODE_GBPS = 100
+
+
+def unit_name(unit: str) -> str:
+    """Return the name in `UNITS` of a unit that is spelled otherwise; others as they are.
+
+    >>> unit_name("gbps"), unit_name("GB/S"), unit_name(" Gb/s"), unit_name("lanes")
+    ('Gbit/s', 'GB/s', 'Gbit/s', 'lanes')
+    """
+    spelled = "".join(unit.split())
+    return next((name for name, known in _SPELLINGS.items() if known.fullmatch(spelled)), unit)
 
 
 def node_capacity(topology: Topology) -> Fraction:
@@ -53,5 +70,8 @@ def rate_assumptions(topology: Topology, *, stated: bool) -> tuple[Assumption, .
     """
     if stated or topology.bandwidth_unit in UNITS:
         return ()
+    unit = topology.bandwidth_unit
+    known = " or ".join(UNITS)
+    reason = "Capacities count links" if unit == "link" else f"The unit {unit!r} is not {known}"
     text = f"a host sends {DEFAULT_NODE_GBPS} Gbit/s over all its ports."
-    return (Assumption(f"Capacities count links: {text}", "node_gbps"),)
+    return (Assumption(f"{reason}: {text}", "node_gbps"),)

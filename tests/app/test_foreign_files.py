@@ -44,6 +44,14 @@ def test_a_file_that_windows_wrote_is_read(topoloom, tmp_path, name, encoding) -
         assert json.loads(found.out) == json.loads(topoloom("topology", str(DATA / name)).out)
 
 
+def test_a_document_with_a_byte_order_mark_is_read(topoloom, tmp_path) -> None:
+    file = tmp_path / "ring.json"
+    assert topoloom("topology", "UniRing(3)", "--out", str(file)).code == 0
+    plain = topoloom("measure", str(file))
+    file.write_text("\ufeff" + file.read_text())
+    assert topoloom("measure", str(file)) == plain
+
+
 @pytest.mark.parametrize(("sign", "what"), BINARY.items(), ids=[*BINARY.values()])
 def test_a_file_that_is_no_text_is_named(topoloom, tmp_path, sign, what) -> None:
     file = tmp_path / "given"

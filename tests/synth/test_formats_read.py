@@ -12,6 +12,9 @@ from topoloom.schedules.trees.forestcoll import optimum
 from topoloom.synth.errors import InvalidTopology
 from topoloom.synth.fabrics import fabric
 from topoloom.synth.formats import READABLE, WRITERS, detect, read
+from topoloom.synth.formats.topology_json import to_json
+from topoloom.synth.recipes.topology_document import topology_from_document
+from topoloom.synth.topology.rates import rate_assumptions
 from topoloom.synth.topology.topology import Topology
 
 
@@ -157,6 +160,31 @@ def test_capacities_switches_and_units_are_where_the_user_says() -> None:
     weighted = "a b {'weight': 3, 'capacity': 7}\nb a {'capacity': 7, 'weight': 2.5}"
     assert read(weighted).capacities == (7, 7)
     assert read(weighted, capacity_attribute="weight").capacities == (3, Fraction(5, 2))
+
+
+UNITS_BY_SPELLING = {
+    "GB/s": ["GB/s", "GBps", "GB/S", "gB/s", "GBytes/s", "Gbyte/sec", " GB / s"],
+    "Gbit/s": ["gbps", "Gbps", "Gb/s", "gb/s", "Gbit/s", "GBit/s", "gbits/s", "Gb/sec"],
+}
+
+
+@for_every(("unit", "spellings"), UNITS_BY_SPELLING.items())
+def test_a_unit_has_one_name_for_all_its_spellings(unit, spellings) -> None:
+    for spelled in spellings:
+        assert read("a b 5\nb a 5", unit=spelled).bandwidth_unit == unit
+        document = json.loads(to_json(read("a b 5\nb a 5"))) | {"bandwidth_unit": spelled}
+        assert read(json.dumps(document)).bandwidth_unit == unit
+        # The id of a stored document depends on its spelling.
+        assert topology_from_document(document, stored=True).bandwidth_unit == spelled
+
+
+@for_every("unit", ["lanes", "MB/s", "Tbit/s", "GiB/s", "GBPS", "100 Gbit/s"])
+def test_a_unit_without_a_known_rate_is_a_note(unit) -> None:
+    topology = read("a b 5\nb a 5", unit=unit)
+    assert topology.bandwidth_unit == unit
+    [note] = rate_assumptions(topology, stated=False)
+    assert (repr(unit) in note.text, note.option) == (True, "node_gbps")
+    assert not rate_assumptions(topology, stated=True)
 
 
 @pytest.mark.parametrize(("form", "lines"), [("edgelist", "{}\n{}"), ("multiline-adjlist", "{}")])

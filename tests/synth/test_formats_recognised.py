@@ -140,6 +140,7 @@ EDGE_LISTS = {
     "hosts on a switch": "h1 sw1\nh2 sw1\nh3 sw1\n",
     "ports of NICs": "0.gpu0 mlx5_0 25\nmlx5_0 0.gpu0 25\n",
     "one link with data": "a b {'capacity': 3}",
+    "a heading above a capacity that is no number": "source,target,speed\na,b,100G\nb,a,nan",
     "words that meet": "alice bob\nbob carol\ncarol alice\n",
 }
 
