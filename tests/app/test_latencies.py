@@ -5,6 +5,8 @@ import json
 
 import pytest
 
+from topoloom.synth.formats.simulators.files import SIMULATOR_FILES
+
 PAIR = {
     "schema": "topology/1",
     "name": "far pair",
@@ -15,6 +17,14 @@ PAIR = {
         {"source": "b", "target": "a", "capacity": 1, "latency_us": "3/2"},
     ],
 }
+
+PODS = """graph {
+  node [kind=switch] l0 l1 s0
+  node [kind=compute] h0 h1 h2 h3
+  edge [capacity=1]
+  h0 -- l0  h1 -- l0  h2 -- l1  h3 -- l1
+  l0 -- s0  l1 -- s0
+}"""
 
 SAID = "Every link has the latency that the topology states: 1.5 to 2.5 us."
 
@@ -32,6 +42,26 @@ def files(topoloom, tmp_path):
     made = topoloom("schedule", str(fabric), "--collective", "allgather", "--out", str(schedule))
     assert made.code == 0
     return str(schedule), str(fabric)
+
+
+@pytest.mark.parametrize("form", sorted(SIMULATOR_FILES))
+def test_a_file_for_a_simulator_has_a_note_for_each_speed_that_nothing_states(topoloom, tmp_path, form):
+    stated = {"--node-gbps": "100"} | ({} if form == "phantora" else {"--alpha-us": "5"})
+    fabric = {"htsim": "fat-tree-4", "phantora": str(tmp_path / "pods.dot")}.get(form, "BiRing(4)")
+    (tmp_path / "pods.dot").write_text(PODS)
+    notes = topoloom("topology", fabric, "--format", form).err
+    assert [option for option in stated if f"(change: {option})" not in notes] == []
+    given = [word for pair in stated.items() for word in pair]
+    answer = topoloom("topology", fabric, "--format", form, *given)
+    assert answer.code == 0
+    assert not [option for option in ("node-gbps", "alpha-us") if option in answer.err]
+
+
+def test_a_table_for_nccl_has_a_note_for_each_speed_that_nothing_states(topoloom):
+    asked = ("schedule", "UniRing(4)", "--collective", "allgather", "--format", "nccl-tuner-csv")
+    notes = topoloom(*asked).err
+    assert ("(change: --node-gbps)" in notes, "(change: --alpha-us)" in notes) == (True, True)
+    assert topoloom(*asked, "--node-gbps", "100", "--alpha-us", "5").err == ""
 
 
 def test_a_simulation_takes_the_latencies_of_the_links_and_says_so(topoloom, files):

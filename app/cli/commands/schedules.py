@@ -70,8 +70,9 @@ def schedule(reading: Reading, source: Source, fields: dict[str, Any], out: Out 
     from topoloom.app.cli.commands.group_schedules import schedule_groups
     from topoloom.app.cli.output.program_sets import show_requirements
     from topoloom.app.cli.output.schedule_speed import show_speed
+    from topoloom.app.documents.schedule import SCHEDULE
     from topoloom.app.requests.schedules import ExportRequest, ScheduleRequest
-    from topoloom.app.services import schedule_speed, schedules
+    from topoloom.app.services import schedule_speed, schedules, topologies
     from topoloom.app.services.program_files import requirements_of
     from topoloom.schedules.formats import FORMATS, PROGRAMS, Options, require_options
 
@@ -93,6 +94,9 @@ def schedule(reading: Reading, source: Source, fields: dict[str, Any], out: Out 
         exported = schedules.export(context, artefact, form, options)
         if form in PROGRAMS:
             exported = "".join(exported)
+        if "alpha_us" in of_format:
+            subject = topologies.load_subject(context, SCHEDULE.read(artefact).subject)
+            topologies.note_speeds(context, subject.topology, on.alpha_us, on.node_gbps)
         write(exported, out, described(artefact.summary))
         written = _written(form, exported, options)
         show_speed(

@@ -172,6 +172,11 @@ def topology(reading: Reading, source: Source, fields: dict[str, Any], out: Out 
     documents.require_available(form, options)
     with opened() as context:
         artefact = topologies.create(context, source_of(source, reading, context))
+        if form in documents.SIMULATOR_MEDIA_TYPES:
+            built = documents.TOPOLOGY.read(artefact).topology
+            # Phantora has no latency of links.
+            on, timed = (options.alpha_us, options.node_gbps), form != "phantora"
+            topologies.note_speeds(context, built, *on, timed=timed)
         write(documents.export(artefact, form, options), out, artefact.summary["name"] or source)
 
 
