@@ -70,10 +70,18 @@ def _require_values(arguments: list[str]) -> None:
             raise typer.BadParameter(f"the argument after {before!r} must not be empty")
 
 
+def _require_one_input(arguments: list[str]) -> None:
+    """Refuse standard input for two files: the second would hold the first."""
+    pairs = pairwise(("topoloom", *arguments))
+    if sum(word == "-" and before != "--out" for before, word in pairs) > 1:
+        raise typer.BadParameter("only one file can be -, standard input")
+
+
 def run(arguments: list[str]) -> int:
     """Run one command line and return its exit code."""
     try:
         _require_values(arguments)
+        _require_one_input(arguments)
         arguments, renamed = current_spelling(arguments)
         for note in renamed:
             print(f"note: {note}; the next release removes the old name", file=sys.stderr)

@@ -265,6 +265,12 @@ def test_an_empty_argument_is_refused_and_is_no_folder(topoloom):
     require_one_line(topoloom("optimum", ""), "the argument after 'optimum' must not be empty")
 
 
+def test_two_files_cannot_both_be_standard_input(topoloom):
+    words = ("only one file can be -, standard input",)
+    require_one_line(topoloom("verify", "-", "--topology", "-"), *words)
+    require_one_line(topoloom("compare", "schedules", "-", "-"), *words)
+
+
 @pytest.mark.slow
 def test_a_hundred_megabytes_are_refused_before_they_are_parsed(client, topoloom, tmp_path):
     content = b"[" + b"1," * 50_000_000 + b"1]"

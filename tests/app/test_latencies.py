@@ -45,7 +45,9 @@ def files(topoloom, tmp_path):
 
 
 @pytest.mark.parametrize("form", sorted(SIMULATOR_FILES))
-def test_a_file_for_a_simulator_has_a_note_for_each_speed_that_nothing_states(topoloom, tmp_path, form):
+def test_a_file_for_a_simulator_has_a_note_for_each_speed_that_nothing_states(
+    topoloom, tmp_path, form
+):
     stated = {"--node-gbps": "100"} | ({} if form == "phantora" else {"--alpha-us": "5"})
     fabric = {"htsim": "fat-tree-4", "phantora": str(tmp_path / "pods.dot")}.get(form, "BiRing(4)")
     (tmp_path / "pods.dot").write_text(PODS)
