@@ -86,7 +86,7 @@ def running(folder: Path, count: int) -> Iterator[list[Server]]:
         for process in processes:
             process.terminate()
         for process in processes:
-            process.wait(10)
+            process.wait(100)
 
 
 def _free_port() -> int:

@@ -65,8 +65,8 @@ def test_who_finds_a_document_claimed_waits_for_it(engine):
     assert first.begin("design", identity) is None
     with ThreadPoolExecutor(1) as pool:
         other = pool.submit(second.begin, "design", identity)
-        assert begun.wait(10)
+        assert begun.wait(100)
         first.keep("design", asked, identity, Computed.json({"id": identity}, {}), Facts())
-        found = other.result(10)
+        found = other.result(100)
     assert found is not None and found.document() == {"id": identity}
     claims.close()

@@ -68,6 +68,15 @@ def service(tmp_path_factory):
         yield port, server
 
 
+@pytest.fixture(scope="module")
+def unhurried(tmp_path_factory):
+    """The port of a service that waits for slow clients."""
+    url = f"sqlite:///{tmp_path_factory.mktemp('unhurried') / 't.db'}"
+    chosen = create_app(Settings(database_url=url))
+    with served(chosen, header_seconds=100, stall_seconds=100) as (port, _):
+        yield port
+
+
 def connected(port):
     made = socket.create_connection(("127.0.0.1", port), timeout=50)
     made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -278,76 +287,77 @@ def test_a_steady_reader_is_never_cut_however_long_it_takes():
         assert last.endswith(b"end\r\n0\r\n\r\n") or last.endswith(b"0\r\n\r\n")
 
 
+def ended(connection):
+    """Return all that arrives until the service ends the connection."""
+    answer = b""
+    with suppress(ConnectionError):
+        while received := connection.recv(65_536):
+            answer += received
+    return answer
+
+
 def answers(port, sent, pieces=1):
-    """Send bytes and return all that comes back until the connection ends or is quiet."""
+    """Send bytes and return all that comes back until the service ends the connection."""
     with connected(port) as connection:
         step = -(-len(sent) // pieces)
         with suppress(OSError):
             for start in range(0, len(sent), step):
                 connection.sendall(sent[start : start + step])
-        connection.settimeout(0.5)
-        answer = b""
-        with suppress(OSError):
-            while received := connection.recv(65_536):
-                answer += received
-        return answer
+        return ended(connection)
 
 
 PROBE = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
+LAST = b"Connection: close\r\n"
 
 
 @pytest.mark.parametrize("pieces", [1, 7])
-@pytest.mark.parametrize("ended", [b"\r\n\r\n", b""], ids=["whole", "begun"])
-def test_a_head_that_is_too_large_is_answered_with_400(service, pieces, ended):
-    port, _ = service
-    answer = answers(port, PROBE + b"X: " + b"a" * (MAX_HEAD + 10) + ended, pieces)
+@pytest.mark.parametrize("end", [b"\r\n\r\n", b""], ids=["whole", "begun"])
+def test_a_head_that_is_too_large_is_answered_with_400(unhurried, pieces, end):
+    answer = answers(unhurried, PROBE + b"X: " + b"a" * (MAX_HEAD + 10) + end, pieces)
     assert answer.startswith(b"HTTP/1.1 400 ")
     assert answer.count(b"HTTP/1.1 ") == 1
 
 
-def test_a_head_of_many_small_lines_is_counted_as_a_whole(service):
-    port, _ = service
+def test_a_head_of_many_small_lines_is_counted_as_a_whole(unhurried):
     lines = b"".join(b"X-%d: 1\r\n" % number for number in range(MAX_HEAD // 5))
-    assert answers(port, PROBE + lines + b"\r\n").startswith(b"HTTP/1.1 400 ")
+    assert answers(unhurried, PROBE + lines + b"\r\n").startswith(b"HTTP/1.1 400 ")
 
 
-def test_a_head_just_within_the_limit_is_answered(service):
-    port, _ = service
-    answer = answers(port, PROBE + b"X: " + b"a" * (MAX_HEAD - 100) + b"\r\n\r\n")
+def test_a_head_just_within_the_limit_is_answered(unhurried):
+    head = PROBE + LAST + b"X: " + b"a" * (MAX_HEAD - 100 - len(LAST)) + b"\r\n\r\n"
+    answer = answers(unhurried, head)
     assert answer.startswith(b"HTTP/1.1 200 ")
 
 
-def test_requests_sent_in_one_go_are_answered_in_their_order(service):
-    port, _ = service
+def test_requests_sent_in_one_go_are_answered_in_their_order(unhurried):
     version = PROBE.replace(b"healthz", b"version")
-    answer = answers(port, (PROBE + b"\r\n" + version + b"\r\n") * 3, pieces=4)
+    both = PROBE + b"\r\n" + version + b"\r\n"
+    last = PROBE + b"\r\n" + version + LAST + b"\r\n"
+    answer = answers(unhurried, both * 2 + last, pieces=4)
     assert answer.count(b"HTTP/1.1 200 ") == 6
     bodies = [part for part in answer.split(b"\r\n") if part.startswith(b"{")]
     assert [b"kernel_version" in body for body in bodies] == [False, True] * 3
 
 
-def test_who_asks_for_a_websocket_is_answered_as_if_he_had_not(service):
-    port, _ = service
-    asked = PROBE + b"Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
-    assert answers(port, asked).startswith(b"HTTP/1.1 200 ")
+def test_who_asks_for_a_websocket_is_answered_as_if_he_had_not(unhurried):
+    upgrade = PROBE + b"Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
+    answer = answers(unhurried, upgrade + PROBE + LAST + b"\r\n")
+    assert answer.startswith(b"HTTP/1.1 200 ")
 
 
-def test_what_is_no_http_is_answered_with_400(service):
-    port, _ = service
+def test_what_is_no_http_is_answered_with_400(unhurried):
     for sent in (
         b"\x16\x03\x01\x02\x00\x01\x00\r\n\r\n",
         b"GET\r\n\r\n",
         b"GET /a b HTTP/1.1\r\n\r\n",
     ):
-        assert answers(port, sent).startswith(b"HTTP/1.1 400 "), sent
+        assert answers(unhurried, sent).startswith(b"HTTP/1.1 400 "), sent
 
 
-def test_two_lengths_of_one_body_are_refused(service):
-    port, _ = service
+def test_two_lengths_of_one_body_are_refused(unhurried):
     both = b"Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n"
-    assert answers(port, HEAD[:-2].replace(b"Content-Length: 10000\r\n", b"") + both).startswith(
-        b"HTTP/1.1 400 "
-    )
+    sent = HEAD[:-2].replace(b"Content-Length: 10000\r\n", b"") + both
+    assert answers(unhurried, sent).startswith(b"HTTP/1.1 400 ")
 
 
 def test_the_bodies_of_a_client_in_memory_are_limited(tmp_path):
@@ -374,15 +384,6 @@ async def refuse_unread(scope, receive, send):
         {"type": "http.response.start", "status": 413, "headers": [(b"content-length", b"0")]}
     )
     await send({"type": "http.response.body", "body": b""})
-
-
-def ended(connection):
-    """Return all that arrives until the service ends the connection."""
-    answer = b""
-    with suppress(ConnectionError):
-        while received := connection.recv(65_536):
-            answer += received
-    return answer
 
 
 def test_an_answer_before_the_end_of_its_body_closes_the_connection():

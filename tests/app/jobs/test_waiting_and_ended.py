@@ -57,7 +57,7 @@ def test_no_owner_has_more_jobs_in_work_than_allowed(jobs, started, work):
     started(WorkerLimits(concurrency=4, running_of_owner=1, keep_days=30))
     mine = [jobs.enqueue(task(number), owner="ann") for number in range(3)]
     other = jobs.enqueue(task(9), owner="bob")
-    until(lambda: jobs.state(other).state is State.RUNNING)
+    until(lambda: jobs.state(other).state is State.RUNNING and len(work.begun) == 2)
     time.sleep(1)
     assert sum(jobs.state(job).state is State.RUNNING for job in mine) == 1
     work.release.set()
