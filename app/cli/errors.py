@@ -70,6 +70,9 @@ def _of_typer(error: typer.TyperException) -> str:
     if not isinstance(error, typer.BadParameter):
         text = error.format_message().rstrip(".").replace("Option ", "", 1)
         text = text.replace(". Did you mean", "; did you mean")
+        context = getattr(error, "ctx", None)
+        if text.startswith("No such command") and "did you mean" not in text and context:
+            text += f"; {context.command_path} --help lists the commands"
         return text[:1].lower() + text[1:]
     hint, parameter = error.param_hint, error.param
     if hint is None and parameter is not None:
@@ -144,6 +147,8 @@ def _explained_by_the_packages(error: Exception, place: Place) -> tuple[int, str
     if isinstance(error, messages):
         name, colon, rule = str(error).partition(": ")
         option = place(f"/{name}", error) if colon and name.isidentifier() else ""
+        if isinstance(error, NotStored) and name == "id":
+            return 2, rule
         return 2, _located(option, rule) if option.startswith("-") else str(error)
     if isinstance(error, DBAPIError):
         return 2, f"database_url: {error.orig}"

@@ -265,6 +265,11 @@ def test_an_empty_argument_is_refused_and_is_no_folder(topoloom):
     require_one_line(topoloom("optimum", ""), "the argument after 'optimum' must not be empty")
 
 
+def test_an_unknown_command_of_a_group_leads_to_the_list(topoloom):
+    require_one_line(topoloom("lr", "zzz"), "no such command 'zzz'; topoloom lr --help lists")
+    require_one_line(topoloom("jobs", "show", "zzz"), "topoloom: no job is stored under zzz\n")
+
+
 def test_two_files_cannot_both_be_standard_input(topoloom):
     words = ("only one file can be -, standard input",)
     require_one_line(topoloom("verify", "-", "--topology", "-"), *words)

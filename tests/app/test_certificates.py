@@ -180,6 +180,9 @@ def test_the_command_line_writes_and_checks_them(topoloom, tmp_path):
     failed = topoloom("certificate", "check", str(path))
     assert failed.code == 1
     assert failed.out.startswith("not proved: /")
+    path.write_text('{"schema": "schedule/1"}')
+    other = topoloom("certificate", "check", str(path))
+    assert (other.code, other.err) == (2, f"topoloom: {path}: must be a certificate/1 document\n")
     refused = topoloom("certificate", "write", "RandomRegular(30, 3, 1)", "--steps", "2")
     assert refused.code == 2
     assert "steps" in refused.err

@@ -35,9 +35,11 @@ def check(certificate: CertificateFile) -> None:
     """Check a certificate, with code independent of the search; exit 1 if the proof fails."""
     from topoloom.app.certificates.check import CertificateFailed, checked
     from topoloom.app.config import Settings
-    from topoloom.app.files.local_files import read_json
+    from topoloom.app.files.local_files import UnusableFile, read_json
 
     document = read_json(certificate, Settings())
+    if not isinstance(document, dict) or document.get("schema") != "certificate/1":
+        raise UnusableFile(certificate, "must be a certificate/1 document")
     try:
         proved = checked(document)
     except CertificateFailed as failed:

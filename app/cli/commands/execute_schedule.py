@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import StrictInt
 from rich.console import Console
 
+from topoloom.app.cli.output.formatting import counted
 from topoloom.app.extras import require_extra
 from topoloom.app.files.local_files import read_json
 from topoloom.app.requests.base import Bytes, Request
@@ -134,7 +135,8 @@ def show(document: dict[str, Any]) -> None:
     runs = len(document["seconds"])
     lines = [
         f"{document['collective']} of {document['bytes']} bytes between {document['ranks']} "
-        f"processes: {document['rounds']} rounds, {document['messages']} messages, "
+        f"processes: {counted(document['rounds'], 'round')}, "
+        f"{counted(document['messages'], 'message')}, "
         f"{document['bytes_moved']} bytes moved"
     ]
     wrong = document["mistakes"]

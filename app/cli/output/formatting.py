@@ -35,6 +35,15 @@ def rate(text: str) -> str:
     return fraction(text) if len(text) <= 12 else f"{float(Fraction(text)):.6g}"
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, in the plural unless the number is 1.
+
+    >>> counted(1, "node"), counted(2, "node")
+    ('1 node', '2 nodes')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def seconds(value: float) -> str:
     """Return a time with a suitable unit.
 
