@@ -24,8 +24,9 @@ from topoloom.synth.topology.topology import NodeId
 
 
 def packing_work(network: Network, rate: Rate) -> int:
-    """Return ranks * ranks * arcs * trees per root, which the time of packing grows with."""
-    return len(network.terminals) ** 2 * len(network.tail) * rate.trees_per_root
+    """Return ranks * ranks * arcs * groups of trees per root: the time of packing grows with it."""
+    groups = min(rate.trees_per_root, limits.MAX_GROUPS)
+    return len(network.terminals) ** 2 * len(network.tail) * groups
 
 
 def lowest_packing(names: Sequence[NodeId], network: Network, rate: Rate) -> "Packing":
