@@ -11,6 +11,10 @@ higher the larger the rate is, does not lead to the smallest rate.
 - Up: the best rate of a short run is larger than that of a long run, so the interval's middle is
   one rung below the best rung.  A best rung just above the start therefore changes nothing.
   Where the budget or the interval ends before a rung is worse, the middle is the last rung.
+- Proportional: a rung that is not clearly lower, but not higher either, counts as a step up if its
+  effects on the losses are `RUNG` times those of the rung below, up to a share `BENT`.  The losses
+  are then linear in the rate: noise hides the gain, and curvature does not yet limit the rate.  If
+  the walk ends at such a rung, this rung is the middle.
 - Down: the middle is the best rung.
 - Nothing clear: the middle is the start.
 - Doubtful: the start, or a rate below it, that ends clearly below neither the rung below nor the
@@ -31,7 +35,7 @@ from dataclasses import replace
 from topoloom.learning_rate.options import Settings
 from topoloom.learning_rate.state_machine.candidate_selection import EXPLOSION
 from topoloom.learning_rate.state_machine.checkpoints import restore, save
-from topoloom.learning_rate.state_machine.decayed_trials import Rungs, below, climbed, gaps_between
+from topoloom.learning_rate.state_machine.decayed_trials import Rungs, below, gaps_between
 from topoloom.learning_rate.state_machine.stage_plan import left_for_search
 from topoloom.learning_rate.state_machine.state import Attempt, State
 
@@ -39,6 +43,7 @@ RUNG = 10.0
 DECADES = 1.5  # that the interval reaches to each side of its middle
 TRIAL_SHARE = 0.08  # of the allowance
 WORTH = 0.25  # of the gain over a rate without effect, by which a smaller rate is better
+BENT = 1 / RUNG  # of the effects, that is not linear; quadratic ones are as large a rung higher
 OVERSHOOT = EXPLOSION - 1.0  # times the untrained model's loss, by which a trial may rise
 SHORTEST = 8  # steps of a trial
 LONGER = 4  # times the steps, of a second trial of a rate in doubt
@@ -81,7 +86,8 @@ def ranged(state: State) -> State:
     """Return to the untrained model, with the interval that the trials are for."""
     known = _rungs(state)
     best = _best(known, _lowest(state.settings))
-    rate = _rate(state.settings, best - 1 if best > 0 and best + 1 in known else best)
+    is_worse_above = best > 0 and best + 1 in known and below(known[best], known[best - 1])
+    rate = _rate(state.settings, best - 1 if is_worse_above else best)
     told = tuple(replace(attempt, losses=(), evaluations=()) for attempt in state.attempts)
     settings = around(state.settings, rate)
     state = replace(state, settings=settings, tested=told)
@@ -113,7 +119,10 @@ def around(settings: Settings, rate: float) -> Settings:
 
 def _best(known: Rungs, lowest: int) -> int:
     """Return the rung at which the walk stands: a tried one, or one below all that diverged."""
-    if (rung := climbed(known)) > 0:
+    rung = 0
+    while below(known.get(rung + 1), known.get(rung)) or _is_proportional(known, rung + 1):
+        rung += 1
+    if rung > 0:
         return rung
     while (here := known.get(rung)) is not None:
         if here.status == "finished" and not _promises_more(known, rung, lowest):
@@ -129,6 +138,22 @@ def _promises_more(known: Rungs, rung: int, lowest: int) -> bool:
         return False
     gain = gaps_between(lower, still)
     return below(lower, here, WORTH * statistics.fmean(gain) if len(gain) > 1 else 0.0)
+
+
+def _is_proportional(known: Rungs, rung: int) -> bool:
+    """Whether a rung lowers the losses, each `RUNG` times as much as the rung below does."""
+    trials = [known.get(place) for place in (rung - 2, rung - 1, rung)]
+    finished = [trial for trial in trials if trial is not None and trial.status == "finished"]
+    if len(finished) < len(trials):
+        return False
+    # A trial may have steps that nobody asked for, and the others none.
+    losses = list(zip(*(trial.losses for trial in finished), strict=False))
+    effects = [lower - here for _, lower, here in losses]
+    bends = [
+        effect - RUNG * (lowest - lower)
+        for effect, (lowest, lower, _) in zip(effects, losses, strict=True)
+    ]
+    return sum(effects) > 0 and math.hypot(*bends) <= BENT * math.hypot(*effects)
 
 
 def _trains(known: Rungs, rung: int, lowest: int) -> bool:

@@ -154,6 +154,39 @@ def test_a_start_in_doubt_stays_unless_four_times_the_steps_make_it_explode(limi
     assert decades(state) == moved
 
 
+class Hidden(Toy):
+    """A loss whose fall is hidden by its batches, until the rate is so large that the loss curves.
+
+    One batch has a lower loss the further the model has moved, the next a higher one.
+    """
+
+    def __init__(self, curves, sign=1):
+        super().__init__(limit=math.inf)
+        self.curves, self.sign, self.level = curves, sign, 0.0
+
+    def one_step(self):
+        slope = self.sign * (1.0 if self.position % 2 else -0.8)
+        loss = 2.3 - slope * self.level + self.level**2 / self.curves
+        self.level += self.lr
+        self.position += 1
+        self.run += 1
+        return loss
+
+
+@pytest.mark.parametrize(
+    ("toy", "walked", "moved"),
+    [(Hidden(0.1), [0, 1, -1, -5], 0), (Hidden(1.0), [0, 1, -1, 2], 1),
+     (Hidden(10.0), [0, 1, -1, 2, 3], 2), (Hidden(10.0, sign=-1), [0, 1, -1, -5], 0)],
+)  # fmt: skip
+def test_while_losses_are_proportional_to_the_rate_and_not_higher_the_walk_goes_up(
+    toy, walked, moved
+):
+    state = ranged(toy)
+    tried = [round(math.log10(attempt.rate / OWN)) for attempt in state.tested]
+    assert list(dict.fromkeys(tried)) == walked
+    assert decades(state) == moved
+
+
 def warm_up_of(toy):
     """Return the steps between the last return to the untrained model and the first stage."""
     end = next(n for n, action in enumerate(toy.actions) if action.slot == "stage-0")
