@@ -149,6 +149,8 @@ def test_errors_of_several_fields_stand_at_each_of_them(visit, address):
     with visit(address + about, refusals=1) as page:
         page.wait_for_selector("#field-nodes-error:has-text('must be at least 2')")
         assert "must be a positive integer" in page.inner_text("#field-bytes-error")
+        named = page.locator(".refusal li").all_inner_texts()
+        assert [text.partition(": ")[0] for text in named] == ["Hosts", "Data size"]
 
 
 def test_a_number_outside_of_its_limits_is_marked_before_it_is_asked(visit, address):

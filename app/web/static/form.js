@@ -132,14 +132,20 @@ export class Form {
     return found;
   }
 
+  /** Return the field that a JSON pointer names, if the form has the field. */
+  at(pointer) {
+    const name = pointer.split("/")[1];
+    return this.inputs.get(name) || this.inputs.get(this.aliases?.[name]);
+  }
+
   /** Show an error at each field that it names, the rest at the end of the form; a lack of rights is no error. */
   refuse(problem, suggestions = []) {
     this.accept();
     if (problem.denied) return;
     const rest = [];
     for (const { pointer, detail } of problem.errors?.length ? problem.errors : [{ pointer: "", detail: problem.message }]) {
-      const [name, ...place] = pointer.split("/").slice(1);
-      const field = this.inputs.get(name) || this.inputs.get(this.aliases?.[name]);
+      const place = pointer.split("/").slice(2);
+      const field = this.at(pointer);
       if (!field) {
         rest.push(`${pointer && `${pointer}: `}${detail}`);
         continue;

@@ -17,7 +17,7 @@ export async function ask({ form, answer, signal, send, render, suggestions = ()
   } catch (error) {
     if (signal.aborted || error.name === "AbortError") return;
     form.refuse(error, suggestions(error));
-    show(answer, refusal(error));
+    show(answer, refusal(error, form));
   } finally {
     if (!signal.aborted) {
       answer.setAttribute("aria-busy", "false");
@@ -34,8 +34,9 @@ export function followed(waiting, send, render) {
   return place;
 }
 
-function refusal(error) {
-  return h("div", { class: "refusal", role: "status" }, h("h1", {}, error.title || "This question has no answer"), error.errors?.length ? [h("p", {}, "The form marks what to change:"), h("ul", {}, error.errors.map(({ detail }) => h("li", {}, detail)))] : h("p", {}, error.message),
+function refusal(error, form) {
+  const located = ({ pointer, detail }) => [form.at(pointer)?.item.label, detail].filter(Boolean).join(": ");
+  return h("div", { class: "refusal", role: "status" }, h("h1", {}, error.title || "This question has no answer"), error.errors?.length ? [h("p", {}, "The form marks what to change:"), h("ul", {}, error.errors.map((each) => h("li", {}, located(each))))] : h("p", {}, error.message),
     error.denied && h("p", {}, "Stored answers that a key may read are in the ", h("a", { href: "#/library" }, "library"), "."),
     error.type && h("p", { class: "quiet" }, h("a", { href: error.type }, "What this problem means")));
 }
