@@ -14,6 +14,8 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import islice, pairwise
 
+import numpy as np
+
 from topoloom.schedules.errors import NoSchedule, TooLarge
 from topoloom.schedules.model.schedule import Tree, tree_height
 from topoloom.schedules.trees import limits
@@ -107,7 +109,15 @@ def _tried(topology: Topology, demand: Demand, count: int | None) -> Iterator[Lo
     """Yield forests; the first is the forest without a height limit."""
     network = usable_network(network_of(topology, demand)).network
     first, free, _ = rates(network, count)
-    yield _low(network, topology, first.trees_per_root, forest_at(topology, network, first))
+    least, best = least_height(network), first.inverse / network.unit
+    low = _low(network, topology, first.trees_per_root, forest_at(topology, network, first))
+    # Beside a lowest forest of the best rate, no forest of a lower rate is useful, and none at all
+    # beside one that has a single tree for each root.
+    settled = (low.height, low.inverse_rate) == (least, best)
+    roots = np.count_nonzero(network.sizes)
+    yield low
+    if settled and len(low.trees) == roots:
+        return
     wanted = [first]
     if count is None:
         few = [k for k in limits.FEW_TREES if k < first.trees_per_root]
@@ -116,12 +126,22 @@ def _tried(topology: Topology, demand: Demand, count: int | None) -> Iterator[Lo
         wanted += [best_rate_for(network, k, free) for k in few]
     for number, rate in enumerate(wanted):
         report_progress("packing low forests", number, len(wanted))
-        yield from _in_orders(topology, network, rate)
+        if settled and rate.inverse > first.inverse:
+            continue
+        for low in _in_orders(topology, network, rate):
+            lowest = (low.height, low.inverse_rate) == (least, best)
+            yield low
+            if lowest and len(low.trees) == roots:
+                return
+            settled |= lowest
+    slower = {rate.trees_per_root for rate in wanted if rate.inverse > first.inverse}
     order = next(canonical_orders(network))
     inner, names = renumbered(network, order), [topology.nodes[node] for node in order.tolist()]
     for slack in limits.HEIGHT_SLACKS:
         report_progress("growing low forests", slack, len(limits.HEIGHT_SLACKS))
         for k in limits.FEW_TREES if count is None else (count,):
+            if settled and k in slower:
+                continue
             found = height_limited_trees(inner, k, slack)
             if found is not None:
                 yield _low(network, topology, k, _named(names, found[0]))
