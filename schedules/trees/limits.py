@@ -54,9 +54,8 @@ of 15."""
 MAX_LOWER_VISITS = 1 << 23
 """Visits for lower trees."""
 
-MAX_ARC_ORDERS, MAX_EQUAL_ORDERS = 8, 3
-"""Orders of the arcs that are tried for lower trees, and orders in sequence with trees of one
-height after which the search ends."""
+MAX_ARC_ORDERS = 8
+"""Orders of the arcs that are tried for lower trees."""
 
 # Packing: `packing`, `switch_removal`
 

@@ -143,12 +143,7 @@ def _lowest(
             if made is not None:
                 found.append(made[:2])
                 break
-        heights = {height for height, _ in found[-limits.MAX_EQUAL_ORDERS :]}
-        if (
-            not found
-            or found[-1][0] <= least
-            or (len(found) >= limits.MAX_EQUAL_ORDERS and len(heights) == 1)
-        ):
+        if not found or found[-1][0] <= least:
             break
     return min(found, key=lambda one: one[0])[1] if found else None
 
