@@ -107,6 +107,9 @@ def test_a_design_is_the_exact_value_of_the_main_job():
         (lambda: topoloom.build("no-such-fabric"), "fabric"),
         (lambda: topoloom.frontier(9, 3, links="sideways"), "links: must be one of"),
         (lambda: topoloom.frontier(1, 3), "nodes"),
+        (lambda: topoloom.frontier("9", 3), "nodes: must be an integer"),  # type: ignore[arg-type]
+        (lambda: topoloom.design(12, 4.5), "degree: must be an integer"),  # type: ignore[arg-type]
+        (lambda: topoloom.read(b"a b"), "text: must be a text"),  # type: ignore[arg-type]
         (lambda: topoloom.measure(RECIPE, "broadcast"), "allgather, reduce-scatter, allreduce"),
         (lambda: topoloom.schedule(RECIPE, "gossip"), "collective"),
         (lambda: topoloom.schedule(RECIPE, "allgather", algorithm="bfb", root=0), "root"),

@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 from fractions import Fraction
+from numbers import Integral
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -54,6 +55,13 @@ def bytes_of(size: int | str) -> int:
         return parse_bytes(size)
     except ValueError as error:
         raise ValueError(f"size: {error}; not {size!r}") from None
+
+
+def whole(value: int, name: str) -> int:
+    """Return an integer, also one of NumPy."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise ValueError(f"{name}: must be an integer, not {value!r}")
+    return int(value)
 
 
 def number(value: Rate, name: str) -> Fraction:

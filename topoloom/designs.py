@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from topoloom.arguments import Rate, bytes_of, links_of, number
+from topoloom.arguments import Rate, bytes_of, links_of, number, whole
 
 if TYPE_CHECKING:
     from topoloom.schedules.design import Design
@@ -52,7 +52,7 @@ def design(
 
     task = Task(Collective.of(collective), bytes_of(size))
     return made(
-        Hosts(nodes, degree, links_of(links)),
+        Hosts(whole(nodes, "nodes"), whole(degree, "degree"), links_of(links)),
         Speed(
             number(node_gbps, "node_gbps") * 10**9 / 8,
             number(alpha_us, "alpha_us") / 10**6,

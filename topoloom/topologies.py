@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from topoloom.arguments import bytes_of, links_of, number, topology_of
+from topoloom.arguments import bytes_of, links_of, number, topology_of, whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,8 +49,8 @@ def frontier(
     from topoloom.synth.search.frontier import frontier as search
 
     return search(
-        nodes,
-        degree,
+        whole(nodes, "nodes"),
+        whole(degree, "degree"),
         links_of(links),
         parallel_links=parallel_links,
         vertex_transitive=vertex_transitive,
@@ -102,6 +102,8 @@ def read(text: "str | Path", format: str | None = None, **options: Any) -> "Topo
     if isinstance(text, Path):
         name, text = text.name, decoded(text.read_bytes())
         format = detect(text, name) if format is None else format
+    elif not isinstance(text, str):
+        raise ValueError(f"text: must be a text or a pathlib.Path, not {type(text).__name__}")
     return read_text(text, format, **options)
 
 
