@@ -21,8 +21,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from topoloom.app.cli import app
-from topoloom.app.cli.command_groups import HELP_PANELS
+from topoloom.app.cli.command_groups import HELP_PANELS, click_group, whole
 from topoloom.app.cli.shared_options import READS
 from topoloom.app.requests import (
     box_designs,
@@ -210,9 +209,7 @@ def _row(parameter: Any) -> tuple[str, str, str]:
 
 
 def _command(name: str) -> Any:
-    from typer.main import get_command
-
-    found: Any = get_command(app)
+    found: Any = click_group(whole())
     for word in name.split():
         found = found.commands[word]
     return found

@@ -61,6 +61,7 @@ def test_every_format_that_is_verified_is_run(topoloom, tmp_path, suffix, option
     assert "no link or way over switches" in refused.err
 
 
+@pytest.mark.slow
 def test_a_schedule_is_run_and_found_exact(topoloom, schedule_of):
     path = schedule_of("Kautz(2, 2)")
     answer = topoloom(

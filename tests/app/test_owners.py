@@ -159,6 +159,7 @@ def is_operators(path, answer):
     return path.endswith("/pin") and answer.status_code == 403 and "scope admin" in answer.text
 
 
+@pytest.mark.one_in(2)
 def test_a_request_names_no_document_of_another_owner(serve):
     service = serve()
     ann, bob = service.by("ann"), service.by("bob")
@@ -177,6 +178,7 @@ def test_a_request_names_no_document_of_another_owner(serve):
     assert service.by("root", "admin")("GET", f"/v1/topologies/{topology}").status_code == 200
 
 
+@pytest.mark.one_in(2)
 def test_the_answer_to_a_request_belongs_to_every_owner_who_sends_the_request(serve):
     service = serve()
     ann, bob = service.by("ann"), service.by("bob")
@@ -201,6 +203,7 @@ def test_the_answer_to_a_request_belongs_to_every_owner_who_sends_the_request(se
     assert service.by("root", "admin")("GET", f"{place}/labels").status_code == 404
 
 
+@pytest.mark.one_in(2)
 def test_the_answers_of_a_sweep_come_with_the_sweep(serve):
     service = serve(run_worker=True, wait_seconds=60)
     sweep = {"kind": "sizes", "nodes": [6], "degrees": [2]}
@@ -213,6 +216,7 @@ def test_the_answers_of_a_sweep_come_with_the_sweep(serve):
         assert service.by("bob")("GET", place).status_code == 200
 
 
+@pytest.mark.one_in(2)
 def test_owners_who_share_no_answers_compute_each_their_own(serve):
     service = serve(share_answers=False)
     ann, bob = service.by("ann"), service.by("bob")
@@ -222,6 +226,7 @@ def test_owners_who_share_no_answers_compute_each_their_own(serve):
     assert bob("POST", "/v1/schedules", json=ALLGATHER).status_code == 200
 
 
+@pytest.mark.one_in(2)
 def test_keys_of_a_team_share_what_they_make(serve):
     service = serve()
     ann, bob = (service.by(name, team="physics") for name in ("ann", "bob"))
@@ -231,6 +236,7 @@ def test_keys_of_a_team_share_what_they_make(serve):
     assert ann("DELETE", session).status_code == bob("DELETE", place).status_code == 204
 
 
+@pytest.mark.one_in(2)
 def test_a_name_means_the_topology_of_the_owner_first_and_then_a_shared_one(serve):
     service = serve()
     ann, bob, root = service.by("ann"), service.by("bob"), service.by("root", "admin")
@@ -245,6 +251,7 @@ def test_a_name_means_the_topology_of_the_owner_first_and_then_a_shared_one(serv
     assert (named(ann), named(bob), named(service.by("eve"))) == (mine, other, third)
 
 
+@pytest.mark.one_in(2)
 def test_a_shared_document_is_read_by_all_and_changed_by_its_owner(serve):
     service = serve()
     ann, bob = service.by("ann"), service.by("bob")
@@ -262,6 +269,7 @@ def test_a_shared_document_is_read_by_all_and_changed_by_its_owner(serve):
     assert [bob("GET", one).status_code for one in (f"{place}/labels", topology)] == [404, 200]
 
 
+@pytest.mark.one_in(2)
 def test_a_setting_lets_every_key_read_what_keys_make(serve):
     service = serve(private_documents=False)
     ann, bob = service.by("ann"), service.by("bob")
@@ -274,6 +282,7 @@ def test_a_setting_lets_every_key_read_what_keys_make(serve):
     assert ann("POST", f"/v1/jobs/{made['jobs']}/cancel").status_code in (200, 202)
 
 
+@pytest.mark.one_in(2)
 def test_owners_share_no_jobs(serve):
     service = serve()
     sweep = {"over": "sizes", "nodes": [6, 8], "degrees": [2]}
@@ -289,6 +298,7 @@ def test_owners_share_no_jobs(serve):
     assert service.by("bob")("GET", other).json()["state"] == "queued"
 
 
+@pytest.mark.one_in(2)
 def test_a_job_reads_what_its_owner_sees(serve):
     service = serve(run_worker=True)
     ann = service.by("ann")
@@ -303,6 +313,7 @@ def test_a_job_reads_what_its_owner_sees(serve):
     assert refused.status_code == 404
 
 
+@pytest.mark.one_in(2)
 def test_each_owner_follows_a_patch_plan_alone(serve):
     service = serve()
     ann, bob = service.by("ann"), service.by("bob")
@@ -318,6 +329,7 @@ def test_each_owner_follows_a_patch_plan_alone(serve):
     assert progress == ['"0"', '"1"']
 
 
+@pytest.mark.one_in(2)
 def test_an_owner_stores_as_many_bytes_as_the_quota_allows(serve):
     service = serve(max_stored_bytes_per_owner=1)
     ann, bob, eve = (service.by(name) for name in ("ann", "bob", "eve"))
@@ -343,6 +355,7 @@ def test_an_owner_stores_as_many_bytes_as_the_quota_allows(serve):
     assert ann("POST", "/v1/topologies", json=RING).status_code == 403
 
 
+@pytest.mark.one_in(2)
 def test_a_service_without_keys_has_no_owners(serve):
     service = serve(auth="open", max_stored_bytes_per_owner=1)
     for number in (5, 6):

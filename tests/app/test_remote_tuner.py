@@ -120,7 +120,7 @@ def test_who_waits_for_lost_answers_gets_the_same_schedule(service):
     assert actions == trained(InProcess(OPTIONS))[0]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_who_does_not_wait_goes_on_and_catches_up(service, seed):
     client = Flaky(service.url, seed, share=0.0)
@@ -178,6 +178,7 @@ def test_a_service_killed_in_mid_stage_and_started_again_changes_nothing(tmp_pat
     assert actions == trained(InProcess(OPTIONS))[0]
 
 
+@pytest.mark.slow
 def test_a_state_of_a_trainer_that_was_cut_off_is_resumed(service):
     client = Flaky(service.url, 5, share=0.0)
     tuner = RemoteTuner(client, OPTIONS, patience_seconds=0, retry_seconds=0)
@@ -199,6 +200,7 @@ def test_a_state_of_a_trainer_that_was_cut_off_is_resumed(service):
         tuner.observe([1.0])
 
 
+@pytest.mark.slow
 def test_a_cancelled_session_is_an_error_for_its_trainer(service):
     tuner = RemoteTuner(Client(service.url), OPTIONS)
     losses = [2.0] * tuner.action.steps

@@ -60,6 +60,7 @@ def test_a_label_is_put_found_and_taken_away(client):
     assert client.put(f"{place}/labels/no%20label").status_code == 422
 
 
+@pytest.mark.one_in(2)
 def test_a_document_has_so_many_labels_at_most(client):
     place = made(client, "topologies", {"recipe": "BiRing(5)"})
     keeping, identity = client.app.state.context.whole_store.keeping, place.split("/")[-1]
@@ -102,6 +103,7 @@ def test_nothing_is_left_of_what_was_deleted(client, engine):
     assert client.post("/v1/designs", json=DESIGN).status_code == 201
 
 
+@pytest.mark.one_in(2)
 def test_marks_are_no_part_of_what_is_sealed(client):
     place = made(client, "designs", DESIGN)
     before = client.get(place)
@@ -111,6 +113,7 @@ def test_marks_are_no_part_of_what_is_sealed(client):
     assert (after.content, after.headers["ETag"]) == (before.content, before.headers["ETag"])
 
 
+@pytest.mark.one_in(2)
 def test_what_needs_a_deleted_topology_says_so_and_works_again_with_it(client):
     ring = {"recipe": "BiRing(5)"}
     topology = made(client, "topologies", ring)
@@ -167,6 +170,7 @@ def test_what_is_marked_stays_with_all_that_it_names(client, engine, mark):
     assert evict(engine, 0).left_bytes == 0
 
 
+@pytest.mark.one_in(2)
 def test_the_least_lately_used_goes_first_and_no_more_than_must(client, engine):
     costs = [made(client, "costs", {"topology": {"recipe": f"BiRing({n})"}}) for n in range(3, 9)]
     with engine.begin() as connection:
@@ -209,6 +213,7 @@ def test_reads_go_on_while_documents_are_let_go(client, engine, monkeypatch):
     assert statuses <= {200}
 
 
+@pytest.mark.one_in(2)
 def test_the_housekeeper_keeps_the_cache_within_its_size(client, engine, caplog):
     everything_recomputable(client)
     size = sum(one.bytes for one in usage(engine).values())
@@ -222,6 +227,7 @@ def test_the_housekeeper_keeps_the_cache_within_its_size(client, engine, caplog)
     assert "all that is left is pinned, labelled" in caplog.text
 
 
+@pytest.mark.one_in(2)
 def test_a_housekeeper_that_is_stopped_ends_between_two_batches(engine):
     keeper = Housekeeper(engine, Uses(), 1, interval=0.01)
     keeper.start()
@@ -230,6 +236,7 @@ def test_a_housekeeper_that_is_stopped_ends_between_two_batches(engine):
     assert evict(engine, 0, stopped=lambda: True).documents == 0
 
 
+@pytest.mark.one_in(2)
 def test_the_cache_tells_its_size(client):
     everything_recomputable(client)
     client.put(f"{made(client, 'designs', DESIGN)}/pin")
