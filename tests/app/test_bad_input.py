@@ -89,6 +89,7 @@ def require_one_line(answer, *words):
         assert word in answer.err
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("bad", TOPOLOGIES.values(), ids=list(TOPOLOGIES))
 def test_a_bad_topology_is_refused_over_http(client, bad):
     given, pointer = bad

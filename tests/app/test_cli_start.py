@@ -93,7 +93,7 @@ def test_commands_about_topologies_are_served_without_the_others_and_alike():
 
 
 @pytest.mark.parametrize("arguments", NEW, ids=" ".join)
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(5)
 def test_a_new_answer_is_stored_in_a_new_file_without_sqlalchemy(tmp_path, arguments):
     url = f"sqlite:///{tmp_path / 'new.db'}"
     done, loaded = run(url, *arguments)

@@ -103,7 +103,7 @@ def test_all_to_all_alone_is_a_workload(client):
     assert all("all_to_all" in entry for entry in document["frontier"])
 
 
-@pytest.mark.one_in(12)
+@pytest.mark.one_in(25)
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_preset_is_answered_with_what_it_expands_to(client, name):
     document = design(client, preset=name)

@@ -59,6 +59,7 @@ def test_a_schedule_reaches_the_optimum_that_is_told(client, question):
         assert summary["inverse_rate"] == str(best.inverse_rate)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question["collective"])
 def test_the_optimum_of_the_same_question_is_told_by_both(client, topoloom, question):
     place = client.post("/v1/topologies", json={"fabric": "dgx-a100-2"}).headers["Location"]
@@ -116,6 +117,7 @@ def test_a_text_names_the_integer_node_of_its_digits(client):
     assert client.post("/v1/schedules", json=source | {"root": "2"}).json() == made.json()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("change", "pointer"),
     [

@@ -34,7 +34,7 @@ def both(client, method, path, **said):
     )
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(7)
 @pytest.mark.parametrize("kind", ASKED)
 @pytest.mark.parametrize(
     "asked", [{}, {"Accept-Encoding": "identity"}, {"Prefer": "wait=9"}], ids=str
@@ -54,6 +54,7 @@ def test_a_plain_question_has_the_same_answer(client, kind, asked):
     assert headed == heard and headed[2] == b""
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("accept", ANY_JSON)
 def test_accept_headers_of_programs_are_plain(client, accept):
     place = client.post("/v1/designs", json=ASKED["designs"]).headers["Location"]

@@ -37,6 +37,7 @@ def test_lists_of_hosts_are_groups(client):
     }  # fmt: skip
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("body", "pointer", "rule"),
     [

@@ -125,7 +125,7 @@ def require_untouched():
     assert not [statement for statement in WATCH.statements if MARK in statement]
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize(("path", "body"), BODIES, ids=lambda one: str(one)[:40])
 def test_no_text_of_a_body_names_a_file_or_is_sql(watched, path, body):
     for place in leaves(body):

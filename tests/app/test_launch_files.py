@@ -10,7 +10,7 @@ FORMS = [*LAUNCH_FILES, *SCHEDULER_FILES]
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(9)
 def test_the_service_the_command_and_python_write_the_same_text(client, topoloom, form):
     stored = client.post("/v1/topologies", json={"fabric": "mac-studio-ring-4"}).json()["id"]
     answer = client.get(f"/v1/topologies/{stored}", params={"format": form})

@@ -109,6 +109,7 @@ def test_pages_hold_what_is_wanted_once_in_the_order_asked_for(
     engine.dispose()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("sort", choices(SortName))
 def test_what_has_no_such_number_comes_last_in_both_directions(store, sort):
     for n in range(3):
@@ -161,6 +162,7 @@ def test_every_sort_has_an_index(store):
                 assert "INDEX" in plan[0].detail and len(plan) == 1, (table, name)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("query", "names"),
     [

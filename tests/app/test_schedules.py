@@ -122,6 +122,7 @@ def test_a_topology_without_a_recipe_is_not_lifted(client):
     assert refused.json()["errors"][0]["pointer"] == "/algorithm"
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("most", "chunks", "loss"), [(1, 1, "1/4"), (2, 2, "1/16"), (5, 3, "0"), (65536, 3, "0")]
 )
@@ -233,6 +234,7 @@ def test_every_format_of_the_table_can_be_asked_for():
     assert {name for form in FORMATS.values() for name in form.options} <= names
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("query", "pointer"),
     [

@@ -51,6 +51,7 @@ def test_the_command_says_what_the_service_says(client, schedule, topoloom, tmp_
     assert f"{answer['algbw']} GB/s" in table.out
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("request_", "pointer"),
     [
