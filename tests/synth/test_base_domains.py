@@ -225,7 +225,7 @@ def test_arguments_are_integers_even_after_an_equal_one_was_seen(value):
         CompleteBipartite(value)
 
 
-def test_an_unknown_family_is_an_invalid_recipe_that_lists_the_known_ones():
-    for name in ("Rhombus", "diamond", ""):
-        with pytest.raises(InvalidRecipe, match="Diamond"):
+def test_an_unknown_family_is_an_invalid_recipe_with_the_nearest_or_the_command_that_lists_all():
+    for name, hint in (("diamond", "mean Diamond"), ("Rhombus", "catalog families"), ("", "all")):
+        with pytest.raises(InvalidRecipe, match=hint):
             family(name)
