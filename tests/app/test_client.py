@@ -89,7 +89,7 @@ def test_a_submitted_drawing_is_read_as_bytes(client):
 
 
 def test_a_submitted_request_is_cancelled(client):
-    handle = client.submit(client.frontier, nodes=2048, degree=4)
+    handle = client.submit(client.frontier, nodes=15_360, degree=8)
     handle.cancel()
     assert handle.wait() == "cancelled"
     # The answer to the first request may be lost: a second one does no harm.
