@@ -3,10 +3,11 @@
 ``python -m benchmarks.bench_wiring --hosts 12 64 1024 --free 64 256 --pods 64x32``: hosts of 4
 ports, on one panel per port and on two uneven panels; from empty, from another topology, and after
 a dead port.  Then with chosen hosts, after a few changed links (``--few`` hosts, each with
-``--seeds`` seeds: least/median/greatest value), and for least time and fewest drained hosts
-(``--objectives``).  Then random demands of duplex pods: the share that fits and the moves of ours,
-beside a flow that fills one switch after the other on the same panels, as published systems do.
-Seconds are CPU time.
+``--seeds`` seeds: least/median/greatest value), also where hosts have several ports on a panel
+(``--several``, HOSTSxPANELSxPORTSxCHANGES, ``+`` for duplex ports), and for least time and fewest
+drained hosts (``--objectives``).  Then random demands of duplex pods: the share that fits and the
+moves of ours, beside a flow that fills one switch after the other on the same panels, as published
+systems do.  Seconds are CPU time.
 """
 
 import argparse
@@ -133,6 +134,46 @@ def few_changed(nodes: int, counts: list[int], spare: int, seeds: int) -> None:
             )
 
 
+def several_ports(hosts: int, panels: int, ports: int, changes: int, *, two_way: bool) -> None:
+    """Plan after a few changed links where every host has several full ports on every panel."""
+
+    def port(panel: int, number: int) -> dict[str, str]:
+        end = f"p{panel}/{number}"
+        return {"at": end} if two_way else {"tx": f"{end}A", "rx": f"{end}B"}
+
+    size = hosts * ports
+    row = {"mode": "bidirectional", "ports": size} if two_way else {"a": size, "b": size}
+    plant = read_plant(
+        {
+            "schema": "plant/1",
+            "panels": [{"id": f"p{panel}", "kind": "switch", **row} for panel in range(panels)],
+            "hosts": [
+                {
+                    "id": str(host),
+                    "ports": [
+                        {"id": f"{panel}.{k}", **port(panel, host * ports + k)}
+                        for panel in range(panels)
+                        for k in range(ports)
+                    ],
+                }
+                for host in range(hosts)
+            ],
+        }
+    )
+    before = regular(hosts, panels * ports // (2 if two_way else 1), 1)
+    first, last = (
+        Topology(range(hosts), [link for u, v in ends for link in ((u, v), (v, u))])
+        if two_way
+        else one
+        for one in (before, changed(before, changes, 1))
+        for ends in [zip(one.sources.tolist(), one.targets.tolist(), strict=True)]
+    )
+    today = plan_moves(first, plant).final
+    plan, seconds = timed(lambda: plan_moves(last, plant, today))
+    kind = " duplex" if two_way else ""
+    report(f"{hosts} x {panels} x {ports}{kind}, {changes} links changed", plan, seconds)
+
+
 def spread(rows: list[tuple[float, ...]]) -> str:
     """Return the least, median and greatest value of each column."""
     names = ("moves", "bound", "ratio", "with a spare port", "seconds")
@@ -256,6 +297,7 @@ def main() -> None:
     parser.add_argument("--few", type=int, nargs="*", default=[64])
     parser.add_argument("--changed", type=int, nargs="*", default=[2, 8, 64])
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--several", nargs="*", default=["150x4x2x64", "150x4x2x64+"])
     parser.add_argument("--objectives", type=int, nargs="*", default=[12, 64])
     parser.add_argument("--pods", nargs="*", default=["64x32"], metavar="PODSxPORTS")
     parser.add_argument("--tries", type=int, default=3)
@@ -270,6 +312,9 @@ def main() -> None:
     for nodes in asked.few:
         for spare in (0, 1):
             few_changed(nodes, asked.changed, spare, asked.seeds)
+    for size in asked.several:
+        hosts, panels, ports, changes = map(int, size.rstrip("+").split("x"))
+        several_ports(hosts, panels, ports, changes, two_way=size.endswith("+"))
     for nodes in asked.objectives:
         for_objectives(nodes)
     for size in asked.pods:

@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import LinearConstraint, milp
@@ -38,7 +38,13 @@ def problems(draw, most_nodes=6, most_colors=4, most_edges=12):
         st.lists(st.booleans(), min_size=len(edges) * colors, max_size=len(edges) * colors)
     )
     likes = np.array(likes).reshape(len(edges), colors)
-    return ColoringProblem(first, second, room, likes), proper
+    if not draw(st.booleans()):
+        return ColoringProblem(first, second, room, likes), proper
+    # Two nodes become one of several ports for a color; an edge between them goes.
+    room = np.add.reduceat(room, range(0, nodes, 2))
+    left = first // 2 != second // 2
+    assume(left.any())
+    return ColoringProblem(first[left] // 2, second[left] // 2, room, likes[left]), proper[left]
 
 
 def kept_at_most(problem):

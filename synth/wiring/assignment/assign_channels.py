@@ -11,8 +11,10 @@ one-way, a port each way on a panel at most   edge coloring (`coloring.recolorin
 one-way, several ports on a panel             one flow per channel (`flow_assignment`)
 duplex ports, an even number on every panel   turn the links (`orientation`), then as one-way
 duplex ports, an odd number, two-sided        as one-way, from side to side
-duplex ports, one on a panel at most          edge coloring
+duplex ports, an odd number on a panel        edge coloring
 ============================================  ===============================================
+
+Walks of the edge coloring then look for fewer moves than flows, and turned links, have.
 
 Where the search finds nothing, or misses its bound, `routes` has an integer program for small
 plants.  All limits are in `topoloom.synth.wiring.limits`.
@@ -78,11 +80,15 @@ def _searched(demand: Demand, bound: int) -> tuple[Choice, int] | None:
             for pairs, both in zip(demand.joined, demand.shared, strict=True)
         )
         choice = _turned(demand, bound, sending, receiving, joined)
-        return None if choice is None else (choice, bound)
+        if choice is None:
+            return None
+        found = choice, bound
+        ends = demand.sources, demand.targets
+        return _moved(demand, ends, demand.sending, found) if shared.all() else found
     return _shared(demand, bound) if shared.all() else None
 
 
-def _one_way(demand: Demand, bound: int) -> tuple[Choice, int] | None:
+def _one_way(demand: Demand, bound: int, *, search: bool = True) -> tuple[Choice, int] | None:
     if demand.channels == 1:
         choice = Choice.straight(np.zeros(len(demand.sources), np.int64))
         return (choice, bound) if demand.fits(choice) else None
@@ -91,7 +97,24 @@ def _one_way(demand: Demand, bound: int) -> tuple[Choice, int] | None:
         colored = _colored(demand, (demand.sources, demand.targets + demand.size), room, bound)
         if colored is not None or (room == 1).all():
             return colored
-    return share_out(demand, bound)
+    found = share_out(demand, bound)
+    if found is None or not search:
+        return found
+    return _moved(demand, (demand.sources, demand.targets + demand.size), room, found)
+
+
+def _moved(
+    demand: Demand, ends: tuple[Integers, Integers], room: Integers, found: tuple[Choice, int]
+) -> tuple[Choice, int]:
+    """Return a choice that keeps as many links as the one that was found, or more, and a bound."""
+    choice, bound = found
+    if demand.kept(choice) == bound:
+        return found
+    problem = ColoringProblem(*ends, np.ascontiguousarray(room.T), _liked(demand))
+    moved = recolored(problem, _claimed(demand), bound, choice.channel)
+    if moved is None:
+        return found
+    return max(choice, Choice.straight(moved[0]), key=demand.kept), moved[1]
 
 
 def _colored(
@@ -101,7 +124,7 @@ def _colored(
     links = np.concatenate(ends)
     if (np.bincount(links, minlength=room.shape[1]) > room.sum(axis=0)).any():
         return None
-    problem = ColoringProblem(*ends, np.ascontiguousarray(room.T), _joined_today(demand))
+    problem = ColoringProblem(*ends, np.ascontiguousarray(room.T), _liked(demand))
     found = recolored(problem, _claimed(demand), bound)
     return None if found is None else (Choice.straight(found[0]), found[1])
 
@@ -143,7 +166,7 @@ def _across(
         demand.size, sources[order], targets[order], *room,
         (False,) * demand.channels, False, joined,
     )  # fmt: skip
-    found = _one_way(one_way, bound)
+    found = _one_way(one_way, bound, search=not all(demand.shared))
     if found is None:
         return None
     channel = np.empty(len(order), np.int64)
@@ -163,8 +186,6 @@ def _shared(demand: Demand, bound: int) -> tuple[Choice, int] | None:
         )
         channel = _across(demand, bound, turned, (room, room), joined)
         return None if channel is None else (Choice.straight(channel), bound)
-    if (room > 1).any():
-        return None
     return _colored(demand, (demand.sources, demand.targets), room, bound)
 
 
@@ -188,13 +209,20 @@ def _claimed(demand: Demand) -> Integers:
     return claimed
 
 
-def _joined_today(demand: Demand) -> NDArray[np.bool_]:
-    """Return whether a channel joins the ends of a link today; shape (links, channels)."""
+def _liked(demand: Demand) -> NDArray[np.bool_]:
+    """Return the channels on which each link may stay; shape (links, channels).
+
+    Where a node has several sites in a channel, parallel links share the pairs of today: each may
+    stay at its own, unless there are more pairs than links.
+    """
     u, v = demand.sources, demand.targets
     if demand.turnable:
         u, v = np.minimum(u, v), np.maximum(u, v)
     keys = u * demand.size + v
-    today = [
-        np.array([a * demand.size + b for a, b in joined], np.int64) for joined in demand.joined
-    ]
-    return np.stack([np.isin(keys, channel) for channel in today], axis=1)
+    pairs = [[a * demand.size + b for a, b in joined.elements()] for joined in demand.joined]
+    likes = np.stack([np.isin(keys, np.array(each, np.int64)) for each in pairs], axis=1)
+    if (demand.sending > 1).any() or (demand.receiving > 1).any():
+        today, wanted = Counter(key for each in pairs for key in each), Counter(keys.tolist())
+        own = np.array([today[key] <= wanted[key] for key in keys.tolist()])
+        likes[own] = _claimed(demand)[own, None] == np.arange(demand.channels)
+    return likes

@@ -73,18 +73,44 @@ def _free_color(node, held, random):
     start = below(random, colors)
     for k in range(colors):
         color = (start + k) % colors
-        if held[node, color] == 0:
+        if held[node, color] < ONE:
             return color
     return -1
 
 
 @njit(cache=True, nogil=True)
-def _follow(row, node, edge, old, new, most, ends, held, cost, edges, nodes, costs, hues):
+def _cheapest(row, length, node, old, new, state, cost, nodes):
+    """Return the cheapest edge that a node with several ports for a color can recolor.
+
+    No edge to a node of the chain: `NO_EDGE` if there is no other.  Of equal edges, the one whose
+    color is oldest.
+    """
+    ends, begin, incident, _, colors, _, _, _, _, _, changed, _ = state
+    found, least = NO_EDGE, 1e18
+    for k in range(begin[node], begin[node + 1]):
+        edge = incident[k]
+        price = cost[edge, old] - cost[edge, new]
+        if colors[edge] != new or price > least:
+            continue
+        if price == least and changed[edge] >= changed[found]:
+            continue
+        far, seen = ends[edge, 0] + ends[edge, 1] - node, False
+        for step in range(length + 1):
+            seen = seen or nodes[row, step] == far
+        if not seen:
+            found, least = edge, price
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _follow(row, node, edge, old, new, most, state, cost, chains):
     """Write down the chain from a node that begins with an edge; return its length.
 
     The chain ends where it costs more than ``most``, where the next edge is not unique, or before
     its first node.
     """
+    edges, nodes, costs, hues = chains
+    ends, colors, held = state[0], state[4], state[5]
     first, length, total = node, 0, 0.0
     nodes[row, 0], costs[row, 0], hues[row, 0], hues[row, 1] = node, 0.0, old, new
     while length < MAX_LENGTH:
@@ -95,9 +121,11 @@ def _follow(row, node, edge, old, new, most, ends, held, cost, edges, nodes, cos
         edges[row, length] = edge
         length += 1
         nodes[row, length], costs[row, length] = node, total
-        if held[node, new] // ONE != 1 or held[node, old] // ONE != 1:
+        if held[node, new] // ONE != 1 or held[node, old] // ONE > 1:
             break
         edge = held[node, new] % ONE
+        if edge >= len(colors) or colors[edge] != new or node not in (ends[edge, 0], ends[edge, 1]):
+            edge = _cheapest(row, length, node, old, new, state, cost, nodes)
         if edge == NO_EDGE:
             break
         old, new = new, old
@@ -132,11 +160,10 @@ def _meets_fork(at, i, twice, free, hues):
 
 
 @njit(cache=True, nogil=True)
-def _follow_partners(
-    start, most, begin, incident, colors, crowded, sizes, random, ends, held, cost, chains, places
-):
+def _follow_partners(start, most, random, state, cost, chains, places):
     """Follow the chains of other conflicts; write down which one reaches each node, and where."""
-    edges, nodes, costs, hues = chains
+    _, begin, incident, _, colors, held, crowded, _, _, _, _, sizes = state
+    edges, nodes, _, _ = chains
     row, width = PARTNERS, held.shape[1]
     shift = below(random, sizes[CROWDED])
     for h in range(min(sizes[CROWDED], MAX_PARTNERS)):
@@ -148,9 +175,7 @@ def _follow_partners(
         for k in range(begin[node], begin[node + 1]):
             if colors[incident[k]] != old or row == len(edges):
                 continue
-            length = _follow(
-                row, node, incident[k], old, new, most, ends, held, cost, edges, nodes, costs, hues
-            )
+            length = _follow(row, node, incident[k], old, new, most, state, cost, chains)
             for n in range(length + 1):
                 places[1, nodes[row, n]] = row * (MAX_LENGTH + 1) + n
             row += 1
@@ -170,28 +195,27 @@ def _may_fork(rows, hues):
 
 
 @njit(cache=True, nogil=True)
-def _best_fork(k, best, found, weight, heat, ends, held, cost, chains, places):
+def _best_fork(k, best, found, weight, heat, state, cost, chains, places):
     """Look for the cheapest fork at the k-th node of the spine; return the least cost."""
     edges, nodes, costs, hues = chains
+    ends, colors, held = state[0], state[4], state[5]
     node, onward = nodes[SPINE, k], edges[SPINE, k]
     twice, free = _brought(SPINE, k, hues), _taken(SPINE, k, hues)
     most = 2.0 * weight + COSTLY * heat - costs[SPINE, k]
     for third in range(held.shape[1]):
         edge = held[node, third] % ONE
-        if third in (twice, free) or held[node, third] // ONE != 1 or edge == NO_EDGE:
+        if third in (twice, free) or held[node, third] // ONE != 1 or edge >= len(colors):
             continue
-        left = _follow(
-            LEFT, node, edge, third, free, most, ends, held, cost, edges, nodes, costs, hues
-        )
+        if colors[edge] != third or node not in (ends[edge, 0], ends[edge, 1]):
+            continue
+        left = _follow(LEFT, node, edge, third, free, most, state, cost, chains)
         met = False
         for i in range(1, left + 1):
             if _meets_fork(places[1, nodes[LEFT, i]], i, twice, free, hues):
                 places[0, nodes[LEFT, i]], met = i, True
         if not met:
             continue
-        right = _follow(
-            RIGHT, node, onward, twice, third, most, ends, held, cost, edges, nodes, costs, hues
-        )
+        right = _follow(RIGHT, node, onward, twice, third, most, state, cost, chains)
         for m in range(1, right + 1):
             i, at = places[0, nodes[RIGHT, m]], places[1, nodes[RIGHT, m]]
             if i < 0 or (i - m) % 2:
@@ -233,20 +257,16 @@ def _best_end(found, weight, held, chains, places):
 
 
 @njit(cache=True, nogil=True)
-def _listed(found, ends, held, cost, chains, turned):
+def _listed(found, state, cost, chains, turned):
     """Write down the edges of the chains that were found, and their new colors; return how many."""
-    edges, nodes, costs, hues = chains
+    edges, nodes, _, hues = chains
+    held = state[5]
     k, i, m, other, n, third = found
     if third >= 0:
         node, free = nodes[SPINE, k], _taken(SPINE, k, hues)
-        _follow(
-            LEFT, node, held[node, third] % ONE, third, free, 1e18, ends, held, cost, edges, nodes,
-            costs, hues,
-        )  # fmt: skip
-        _follow(
-            RIGHT, node, edges[SPINE, k], _brought(SPINE, k, hues), third, 1e18, ends, held, cost,
-            edges, nodes, costs, hues,
-        )  # fmt: skip
+        edge, twice = edges[SPINE, k], _brought(SPINE, k, hues)
+        _follow(LEFT, node, held[node, third] % ONE, third, free, 1e18, state, cost, chains)
+        _follow(RIGHT, node, edge, twice, third, 1e18, state, cost, chains)
     count = 0
     for row, length in ((SPINE, k), (LEFT, i), (RIGHT, m), (other, n)):
         for step in range(length):
@@ -279,8 +299,8 @@ def join(
     `undo` gives their colors back.
     """
     # Arrays of their own: numba counts references of a tuple's members in every call.
-    ends, begin, incident, _, colors, held, crowded, _, _, _, _, sizes = state
-    edges, nodes, costs, hues = chains
+    _, begin, incident, _, colors, held, crowded, _, _, _, _, sizes = state
+    _, nodes, _, hues = chains
     slot, before = crowded[below(random, sizes[CROWDED])], sizes[EXCESS]
     start, old = slot // held.shape[1], slot % held.shape[1]
     new, edge, seen = _free_color(start, held, random), -1, 0
@@ -292,23 +312,18 @@ def join(
     if new < 0 or edge < 0:
         return 0
     most = 2.0 * weight + COSTLY * heat
-    length = _follow(
-        SPINE, start, edge, old, new, most, ends, held, cost, edges, nodes, costs, hues
-    )
-    rows = _follow_partners(
-        start, most, begin, incident, colors, crowded, sizes, random, ends, held, cost, chains,
-        places,
-    )  # fmt: skip
+    length = _follow(SPINE, start, edge, old, new, most, state, cost, chains)
+    rows = _follow_partners(start, most, random, state, cost, chains, places)
     best = _best_end(found, weight, held, chains, places)
     if before <= MAX_FORKED and _may_fork(rows, hues):
         for k in range(length):
-            best = _best_fork(k, best, found, weight, heat, ends, held, cost, chains, places)
+            best = _best_fork(k, best, found, weight, heat, state, cost, chains, places)
     for row in range(PARTNERS, rows):
         for n in range(hues[row, 2] + 1):
             places[1, nodes[row, n]] = -1
     if best > COSTLY * heat:
         return 0
-    count = _listed(found, ends, held, cost, chains, turned)
+    count = _listed(found, state, cost, chains, turned)
     more = _recolor_all(count, state, cost, turned) + weight * (sizes[EXCESS] - before)
     if more > 0.0 and below(random, 1 << 30) >= np.exp(-more / heat) * (1 << 30):
         undo(count, state, cost, turned)

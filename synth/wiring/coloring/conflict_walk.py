@@ -1,10 +1,10 @@
 """Search for a coloring near to preferred colors: annealing over improper colorings.
 
-Every conflict has a weight, and every edge the reduced cost of its color (`coloring.prices`); the
-sum is the energy.  A step draws another color for an edge, mostly one of a conflict, from the Gibbs
-distribution of its other colors, and is accepted as in Metropolized Gibbs sampling (Liu, Biometrika
-1996).  Conflicts so walk through the graph, split and meet, along colors that the linear program
-finds cheap.  Two rules bring them together:
+Every edge too many at a node has a weight, and every edge the reduced cost of its color
+(`coloring.prices`); the sum is the energy.  A step draws another color for an edge, mostly one of a
+conflict, from the Gibbs distribution of its other colors, and is accepted as in Metropolized Gibbs
+sampling (Liu, Biometrika 1996).  Conflicts so walk through the graph, split and meet, along colors
+that the linear program finds cheap.  Two rules bring them together:
 
 - Of the edges of a conflict, mostly the one is recolored whose color is oldest: conflicts walk on
   and do not turn back.

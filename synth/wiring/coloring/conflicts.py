@@ -1,6 +1,6 @@
 """State of a search over improper edge colorings: colors, conflicts, and edges that move.
 
-A *conflict* is a color that a node has on two edges or more, or without a port for it.
+A *conflict* is a color that a node has on more edges than it has ports for.
 """
 
 from typing import Any, NamedTuple
@@ -25,10 +25,11 @@ NO_EDGE = ONE // 2
 class Conflicts(NamedTuple):
     """A coloring and its conflicts, kept up to date by `recolor`.
 
-    ``held[v, c]`` has the edges of color c at node v: `ONE` for each, plus their numbers.  A color
-    without a port holds `NO_EDGE`, and counts one more.  ``crowded`` lists the conflicts as
-    ``v * colors + c`` and ``moved`` the edges without a preferred color; ``place`` and ``spot`` are
-    the positions in these lists, or -1.  ``changed`` is the step at which an edge got its color.
+    ``held[v, c]`` has the edges of color c at node v: `ONE` for each, plus their numbers, less
+    `ONE` for each port but the first.  A color without a port holds `NO_EDGE`, and counts one more.
+    ``crowded`` lists the conflicts as ``v * colors + c`` and ``moved`` the edges without a
+    preferred color; ``place`` and ``spot`` are the positions in these lists, or -1.  ``changed`` is
+    the step at which an edge got its color.
     """
 
     ends: Integers
@@ -58,7 +59,7 @@ def conflicts_of(problem: ColoringProblem, colors: Integers) -> Conflicts:
     ends = np.concatenate([problem.first, problem.second])
     order = np.argsort(ends, kind="stable")
     begin = np.searchsorted(ends[order], np.arange(nodes + 1)).astype(np.int64)
-    held = np.where(problem.room > 0, 0, ONE + NO_EDGE)
+    held = np.where(problem.room > 0, ONE * (1 - problem.room), ONE + NO_EDGE)
     for side in (problem.first, problem.second):
         np.add.at(held, (side, colors), ONE + edges)
     counts = held // ONE

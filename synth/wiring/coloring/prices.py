@@ -61,14 +61,14 @@ class Priced(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def _descend(first, second, allowed, cost, loose, x, price, worth, steps, primal, dual):
+def _descend(first, second, room, allowed, cost, loose, x, price, worth, steps, primal, dual):
     """Make primal-dual steps, in place; the last one is neither reflected nor drawn back."""
     start_x, start_price, start_worth = x.copy(), price.copy(), worth.copy()
     excess = np.empty_like(price)
     for step in range(steps):
         last, back = step == steps - 1, Real(1 / (step + 2))
         on = Real(1) - back
-        excess[:] = 1
+        excess[:] = room
         for e in range(len(first)):
             u, v, missing, now = first[e], second[e], Real(1), worth[e]
             for c in range(cost.shape[1]):
@@ -145,7 +145,7 @@ def repriced(
     loose = problem.degrees < problem.room.sum(axis=1)
     widest = max(cost.shape[1], int(problem.degrees.max()))
     primal = (STEP_PRODUCT / (3 * widest * STEP_RATIO)) ** 0.5
-    sizes = Real(primal), Real(STEP_RATIO * primal)
+    sizes, room = (Real(primal), Real(STEP_RATIO * primal)), problem.room.astype(Real)
     x, prices, worths = (part.copy() for part in start.state)
     x[~allowed] = 0
     state = x, prices, worths
@@ -156,8 +156,8 @@ def repriced(
             break
         report_progress("bounding moves", number, rounds)
         _descend(
-            problem.first, problem.second, allowed, cost, loose, *state, limits.PRICE_RESTART,
-            *sizes,
+            problem.first, problem.second, room, allowed, cost, loose, *state,
+            limits.PRICE_RESTART, *sizes,
         )  # fmt: skip
         best = max(best, _bounded(problem, allowed, state), key=lambda found: found.least)
     return best._replace(state=state)

@@ -17,8 +17,7 @@ class ColoringProblem:
 
     Args:
         first, second: The two ends of every edge, in [0, nodes).
-        room (int array, shape (nodes, colors)): 1 where a node may have one edge of the color, else
-            0.
+        room (int array, shape (nodes, colors)): The edges of the color that a node may have.
         likes (bool array, shape (edges, colors)): The colors that each edge prefers.
 
     >>> square = np.array([0, 0, 1, 1]), np.array([2, 3, 2, 3])
@@ -58,7 +57,10 @@ class ColoringProblem:
         return bool((self._counts(colors) <= self.room).all())
 
     def without_conflicts(self, colors: Integers) -> Integers:
-        """Return the colors less those in conflict, as -1; preferred colors have precedence."""
+        """Return the colors less those in conflict, as -1; preferred colors have precedence.
+
+        For nodes of one port for a color.
+        """
         edges = np.arange(len(colors))
         order = np.argsort(~self.likes[edges, colors], kind="stable")
         left, free = np.full(len(colors), -1, np.int64), self.room > 0

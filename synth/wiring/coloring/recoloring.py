@@ -1,6 +1,7 @@
 """Edge colorings in which as many edges as possible keep a preferred color.
 
-1. Kempe chains complete the preferred colors to a proper coloring (`coloring.kempe`).
+1. Kempe chains complete the preferred colors to a proper coloring (`coloring.kempe`).  Where a node
+   has several ports for a color, the caller gives one, or the walks look for one.
 2. Prices of ports bound the edges that any coloring keeps (`coloring.prices`).
 3. Walks of conflicts, guided by the prices, look for a coloring at the bound
    (`coloring.conflict_walk`); Kempe chains remove the conflicts that are left.
@@ -37,6 +38,18 @@ Measured on 11 full plants of 1,024 hosts with 8 changed links, against the walk
 on one (170, not 176), more on one (220, not 218).  Either walk alone finds more on several.
 """
 
+SEVERAL_WALKS = (
+    (Schedule(0.1, 5.0, 5.0), 0.1),
+    (Schedule(0.15, 5.0, 5.0), 0.1),
+    (Schedule(0.2, 4.0, 8.0), 0.1),
+)
+"""The walks where a node has several ports for a color: chains are short there.
+
+Measured on full plants of two ports of a host on a panel: 200 hosts, 8 panels and 128 changed
+links, 237, 239 and 247 moved links of at least 228; 1,000 hosts and 8 panels, 376, 379 and 361 of
+at least 337.  At a temperature of 0.5 thousands of links move.
+"""
+
 WARMER_WALKS = ((Schedule(0.7, 4.0, 8.0), 0.6), (Schedule(0.9, 4.0, 8.0), 0.6))
 """The walks that follow while all walks before them ended with conflicts that cannot be joined.
 
@@ -45,13 +58,14 @@ Measured on a full plant of 4,096 hosts with 256 changed links: 3,454 moves in p
 
 
 def recolored(
-    problem: ColoringProblem, claimed: Integers, most: int
+    problem: ColoringProblem, claimed: Integers, most: int, proper: Integers | None = None
 ) -> tuple[Integers, int] | None:
     """Return a proper coloring that keeps many preferred colors, and how many any keeps at most.
 
     Args:
-        claimed: A preferred color for some edges, or -1; no node has a color twice.
+        claimed: A preferred color for some edges, or -1; no node has a color more often than ports.
         most: An upper bound of the edges that keep a color.
+        proper: A proper coloring that is known.
 
     Returns:
         None if the search finds no proper coloring.
@@ -63,29 +77,36 @@ def recolored(
     >>> colors.tolist(), most
     ([0, 1, 1, 0], 2)
     """
-    completed = _completed(problem, claimed)
-    if completed is None:
+    several = bool((problem.room > 1).any())
+    best = _completed(problem, claimed) if proper is None and not several else proper
+    if best is None and not several:
         return None
-    best = completed
-    kept = problem.kept(best)
+    kept = -1 if best is None else problem.kept(best)
     if kept == most or problem.room.shape[1] < 2:
-        return best, most
-    prices = priced(problem, best, kept)
-    most = min(most, prices.most)
-    walks = FEW_WALKS if problem.new_edges.sum() <= limits.MAX_BRANCHED else WALKS
+        return None if best is None else (best, most)
     start, joined = _started(problem, claimed), False
+    prices = priced(problem, start if best is None else best, max(kept, 0))
+    most, walks = min(most, prices.most), _walks(problem)
     for number, (schedule, share) in enumerate((*walks, *WARMER_WALKS)):
         if kept == most or (joined and number >= len(walks)):
             break
         steps = int(share * _steps(problem))
         last, found = walked(problem, prices.reduced, start, steps, schedule, most)
-        if found is None:
+        joined = joined or found is not None
+        if found is None and not several:
             found = _completed(problem, problem.without_conflicts(last))
-        else:
-            joined = True
         if found is not None and problem.kept(found) > kept:
             best, kept = found, problem.kept(found)
+    if best is None:
+        return None
     return best, most if kept == most else min(most, most_kept(problem, prices, kept))
+
+
+def _walks(problem: ColoringProblem) -> tuple[tuple[Schedule, float], ...]:
+    """Return the walks of a problem and their shares of the steps."""
+    if (problem.room > 1).any():
+        return SEVERAL_WALKS
+    return FEW_WALKS if problem.new_edges.sum() <= limits.MAX_BRANCHED else WALKS
 
 
 def _steps(problem: ColoringProblem) -> int:
@@ -111,7 +132,7 @@ def _completed(problem: ColoringProblem, colors: Integers) -> Integers | None:
 def _started(problem: ColoringProblem, claimed: Integers) -> Integers:
     """Return the claimed colors, and for every other edge an allowed color with few conflicts."""
     colors = claimed.copy()
-    taken = np.zeros_like(problem.room)
+    taken = -problem.room
     given = np.flatnonzero(claimed >= 0)
     for ends in (problem.first, problem.second):
         taken[ends[given], claimed[given]] += 1
