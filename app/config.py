@@ -73,12 +73,12 @@ class Settings(BaseModel):
     port: int = Field(default=8765, ge=0, le=65535, description="port; 0 takes a free one")
     allow_open: bool = Field(
         default=False,
-        description="listen on an address that others reach, though anybody may ask anything",
+        description="listen on an address that others reach, without keys",
     )
     auth: Literal["open", "keys"] = Field(
         default="open",
         description="keys: every request but probes and documentation must have an API key; "
-        "open: anybody who reaches the service may ask anything",
+        "open: requests need no key",
     )
     rate_per_second: float = Field(
         default=50,

@@ -5,6 +5,7 @@ is a path; ``docs/reference/rest.md`` explains each path in a section.
 """
 
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any, NamedTuple
 
 from fastapi import FastAPI, Request
@@ -288,7 +289,10 @@ def _answer_http(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
     fallback = Problem(error.status_code, str(error.detail), "http-error")
     problem = HTTP_PROBLEMS.get(error.status_code, fallback)
-    answer = _response(problem, str(error.detail), request.url.path, [])
+    detail = str(error.detail)
+    if detail == HTTPStatus(error.status_code).phrase:
+        detail = f"{request.method} {request.url.path}"
+    answer = _response(problem, detail, request.url.path, [])
     answer.headers.update(error.headers or {})
     if error.status_code == 405:
         # The router reports only the first route that has this path.

@@ -160,9 +160,8 @@ def require_private(settings: Settings) -> None:
     """Raise `OpenToOthers` if other hosts reach the service without keys, against the settings."""
     if not (is_loopback(settings.host) or settings.auth == "keys" or settings.allow_open):
         raise OpenToOthers(
-            f"{settings.host} is reached by others, and anybody may ask anything there; set "
-            f"{PREFIX}AUTH=keys to ask for API keys, or {PREFIX}ALLOW_OPEN=1 to listen on it "
-            "all the same"
+            f"others reach {settings.host}, and requests need no key; set {PREFIX}AUTH=keys to "
+            f"require API keys, or {PREFIX}ALLOW_OPEN=1 to listen there without keys"
         )
 
 

@@ -327,6 +327,7 @@ def test_every_malformed_request_is_a_problem(client, path, body, content_type, 
     assert (answer.status_code, answer.json()["type"]) == (status, f"/problems/{slug}")
     assert answer.headers["Content-Type"] == "application/problem+json"
     assert answer.json()["instance"] == path
+    assert status not in (404, 405) or answer.json()["detail"] == f"POST {path}"
 
 
 @pytest.mark.parametrize("kind", ["designs", "topologies", "schedules", "patch-plans"])
