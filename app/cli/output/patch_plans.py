@@ -66,7 +66,15 @@ def failures_table(failures: "Iterable[Failure]") -> Table:
 
 def repairs_table(repairs: list[dict[str, Any]]) -> Table:
     """Return the table of a repairs/1 document."""
-    return Table(_WAYS, [row | row.get("schedule", {}) for row in repairs])
+    rows = [row | row.get("schedule", {}) for row in repairs]
+    return Table(_timed(_WAYS, rows), rows)
+
+
+def _timed(columns: tuple[Column, ...], rows: list[dict[str, Any]]) -> tuple[Column, ...]:
+    """Return the columns, without that of times if no panel states how long its moves take."""
+    if any(row.get("seconds") for row in rows):
+        return columns
+    return tuple(column for column in columns if column.member != "seconds")
 
 
 def show_plan(document: dict[str, Any], script: "Script") -> None:
@@ -124,7 +132,8 @@ def _stages(document: dict[str, Any], script: "Script") -> Table:
         for stage, step in zip(document["stages"], script.steps, strict=True)
     ]
     named = {name for row in rows for name in row}
-    return Table(tuple(column for column in _STAGES if column.member in named), rows)
+    columns = tuple(column for column in _STAGES if column.member in named)
+    return Table(_timed(columns, rows), rows)
 
 
 def _panels(script: "Script") -> Table:
