@@ -56,7 +56,7 @@ class Handle(Generic[R]):
             raise ServiceError("the answer was stored already: there is no job")
         job = self._job
         if job["ended_at"] is None:
-            self._job = job = self._client._get_json(self._path(), deadline=deadline)
+            self._job = job = self._client._current(job, deadline)
         return job
 
     def state(self) -> str:

@@ -35,6 +35,9 @@ SHORTEST_SECONDS = 0.001
 LONGEST_TIMEOUT = 1e6
 """Limits of the time limit of a socket in seconds."""
 
+LOOK_SECONDS = 2.0
+"""Time that a look at a job has, though the deadline of a wait has come."""
+
 LONGEST_WAIT = 10
 """Seconds that the service may take for an answer before it answers with a job."""
 
@@ -106,10 +109,14 @@ class Transport:
             if left <= 0:
                 raise Unreachable(f"the job {job['id']} did not end in time; it continues")
             time.sleep(min(POLL_SECONDS, left))
-            # The last look at the job begins at the deadline, and needs time of its own.
-            look = max(deadline, time.monotonic() + POLL_SECONDS)
-            job = self._get_json(f"/v1/jobs/{job['id']}", deadline=look)
+            job = self._current(job, deadline)
         return job
+
+    def _current(self, job: Any, deadline: float | None) -> Any:
+        """Return a job as it stands."""
+        if deadline is not None:
+            deadline = max(deadline, time.monotonic() + LOOK_SECONDS)
+        return self._get_json(f"/v1/jobs/{job['id']}", deadline=deadline)
 
     def _result_of(self, job: Any, deadline: float) -> Any:
         """Return the answer of a job that has ended."""
