@@ -40,8 +40,9 @@ def body_limit(path: str, most: int) -> int:
     >>> [body_limit(f"/v1/{path}", 2**25) for path in ("frontiers", "designs/batch", "designs")]
     [262144, 1048576, 33554432]
     """
-    small = BATCH.get(path, 0 if path.startswith(_TAKE_FILES) else SMALL_BODY)
-    return min(most, small) if small else most
+    if path.startswith(_TAKE_FILES) and path not in BATCH:
+        return most
+    return min(most, BATCH.get(path, SMALL_BODY))
 
 
 BODIES_OF_OWNER = 4

@@ -63,8 +63,8 @@ def main() -> None:
 def _require_values(arguments: list[str]) -> None:
     """Refuse an empty argument, such as an unset variable in quotes: as a path, it is a folder."""
     for before, word in pairwise(("topoloom", *arguments)):
-        option = before if not word else word[:-1] if word.endswith("=") else None
-        if option is not None and option.startswith("--"):
+        option, equals, value = word.partition("=") if word else (before, "=", "")
+        if option.startswith("--") and equals and not value:
             raise typer.BadParameter("must not be empty", param_hint=option)
         if not word:
             raise typer.BadParameter(f"the argument after {before!r} must not be empty")
@@ -73,7 +73,8 @@ def _require_values(arguments: list[str]) -> None:
 def _require_one_input(arguments: list[str]) -> None:
     """Refuse standard input for two files: the second would hold the first."""
     pairs = pairwise(("topoloom", *arguments))
-    if sum(word == "-" and before != "--out" for before, word in pairs) > 1:
+    written = ("--out", "--plant-out")
+    if sum(word == "-" and before not in written for before, word in pairs) > 1:
         raise typer.BadParameter("only one file can be -, standard input")
 
 

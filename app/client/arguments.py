@@ -83,12 +83,13 @@ def body_of(question: Mapping[str, Any]) -> bytes:
     Raises:
         TypeError: An argument holds a value that JSON does not have.
     """
+    members = []
     for name, value in question.items():
         try:
-            json.dumps(value, default=_plain)
+            members.append(f"{json.dumps(name)}: {json.dumps(value, default=_plain)}")
         except (TypeError, ValueError) as error:
             raise TypeError(f"{name}: cannot be sent as JSON: {error}") from None
-    return json.dumps(question, default=_plain).encode()
+    return f"{{{', '.join(members)}}}".encode()
 
 
 def _plain(value: Any) -> int:

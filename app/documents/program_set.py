@@ -76,8 +76,8 @@ def files_of(
     design_id: str, request: DesignRequest, recipe: Recipe, form: str, found: "FileSet"
 ) -> Mapping[str, bytes]:
     """Return the files of a set by name: index, tuner table, loader, programs."""
-    index = _index(design_id, recipe, form, found) | request.canonical_part(_SPEED)
-    index = ProgramSetDocument.model_validate(index).given()
+    facts = _index(design_id, recipe, form, found) | request.canonical_part(_SPEED)
+    index = ProgramSetDocument.model_validate(facts).given()
     files = {INDEX: (json.dumps(index, indent=1) + "\n").encode()}
     if found.tuner:
         files[TUNER] = found.tuner.encode()

@@ -196,8 +196,8 @@ def _by_shape(text: str, head: str) -> str:
         return "matrix"
     if not rows:
         raise InvalidTopology("", "holds nothing but comments")
-    if 1 < len(rows) != len(below_heading(rows)):
-        return "edgelist"
+    if len(below_heading(rows)) not in (0, len(rows)):
+        return "edgelist"  # under a heading such as source, target
     reason = doubt(rows, whole=len(rows) < MAX_ROWS + 2, data="{" in head)
     if reason is None:
         return "edgelist"

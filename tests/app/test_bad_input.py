@@ -264,6 +264,8 @@ def test_an_empty_argument_is_refused_and_is_no_folder(topoloom):
         command = ["schedule", "BiRing(4)", "--collective", "allgather", *words]
         require_one_line(topoloom(*command), "--out: must not be empty")
     require_one_line(topoloom("optimum", ""), "the argument after 'optimum' must not be empty")
+    # A value may end with the sign.
+    require_one_line(topoloom("list", "designs", "--family=a="), "--family: must ")
 
 
 def test_an_unknown_command_of_a_group_leads_to_the_list(topoloom):
@@ -275,6 +277,10 @@ def test_two_files_cannot_both_be_standard_input(topoloom):
     words = ("only one file can be -, standard input",)
     require_one_line(topoloom("verify", "-", "--topology", "-"), *words)
     require_one_line(topoloom("compare", "schedules", "-", "-"), *words)
+    written = ("--repair", "left-out", "--out", "-", "--plant-out", "-")
+    require_one_line(
+        topoloom("patch", "repair", "nowhere.json", "--dead-host", "0", *written), "nowhere"
+    )
 
 
 @pytest.mark.slow

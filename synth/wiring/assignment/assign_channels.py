@@ -221,7 +221,7 @@ def _liked(demand: Demand) -> NDArray[np.bool_]:
     keys = u * demand.size + v
     pairs = [[a * demand.size + b for a, b in joined.elements()] for joined in demand.joined]
     likes = np.stack([np.isin(keys, np.array(each, np.int64)) for each in pairs], axis=1)
-    if (demand.sending > 1).any() or (demand.receiving > 1).any():
+    if demand.has_several_sites:
         today, wanted = Counter(key for each in pairs for key in each), Counter(keys.tolist())
         own = np.array([today[key] <= wanted[key] for key in keys.tolist()])
         likes[own] = _claimed(demand)[own, None] == np.arange(demand.channels)

@@ -36,6 +36,11 @@ class Demand:
         return len(self.shared)
 
     @property
+    def has_several_sites(self) -> bool:
+        """Whether a node has several sites in a channel."""
+        return bool((self.sending > 1).any() or (self.receiving > 1).any())
+
+    @property
     def links(self) -> list[Ends]:
         """The ends of all links."""
         return list(zip(self.sources.tolist(), self.targets.tolist(), strict=True))

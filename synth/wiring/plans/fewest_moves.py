@@ -131,8 +131,8 @@ def _on_panels(
         plan = planned(leader, _decided(leader, found, spares), removes + adds)
     else:
         wiring = leader.wiring(plugged(found, demand, chosen[0]))
-        several = (demand.sending > 1).any() or (demand.receiving > 1).any()
-        most = limits.MAX_SEVERAL_VARIABLES if several else limits.MAX_EXACT_VARIABLES
+        several, one = limits.MAX_SEVERAL_VARIABLES, limits.MAX_EXACT_VARIABLES
+        most = several if demand.has_several_sites else one
         plan = fewer(leader, PatchPlan(topology, resources.plant, wiring, removes + adds), most)
     plan = replace(plan, with_spare_port=_with_spare_port(resources, demand, plan.moves))
     if objective is Objective.MOVES:
