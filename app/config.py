@@ -56,8 +56,8 @@ def _cores() -> int:
 class Settings(BaseModel):
     """How this process runs; every field is ``TOPOLOOM_`` + its name in capitals.
 
-    A variable of that prefix that names no field is an error: a setting misspelt would
-    otherwise be one ignored.
+    An unknown variable with that prefix is an error: a misspelled setting would otherwise be
+    ignored.
 
     >>> Settings(port=9000).port
     9000
@@ -67,35 +67,41 @@ class Settings(BaseModel):
 
     database_url: str = Field(
         default_factory=default_database_url,
-        description="SQLAlchemy URL: SQLite (default) or postgresql+psycopg://…",
+        description="sqlite:///FILE or postgresql+psycopg://…; default: a file in "
+        "$XDG_DATA_HOME/topoloom (~/.local/share/topoloom)",
     )
-    host: str = Field(default="127.0.0.1", description="address the service listens on")
-    port: int = Field(default=8765, ge=0, le=65535, description="port; 0 takes a free one")
-    allow_open: bool = Field(
-        default=False,
-        description="listen on an address that others reach, without keys",
+    host: str = Field(default="127.0.0.1", description="address that the service listens on")
+    port: int = Field(
+        default=8765, ge=0, le=65535, description="port that the service listens on; 0: a free one"
     )
     auth: Literal["open", "keys"] = Field(
         default="open",
-        description="keys: every request but probes and documentation must have an API key; "
-        "open: requests need no key",
+        description="keys: all requests but probes and documentation need an API key; open: none "
+        "needs one",
+    )
+    allow_open: bool = Field(
+        default=False,
+        description="1: without keys, listen also on an address that other machines reach",
     )
     rate_per_second: float = Field(
         default=50,
         ge=0,
         le=1_000_000,
-        description="requests per second that a key, or an address without one, may go on "
-        "with; 0 for any number; not counted while the service is open on loopback only",
+        description="requests per second of a key, or of an address without one; 0: no limit; "
+        "not applied while the service is open on loopback only",
     )
     rate_burst: int = Field(
-        default=500, ge=1, le=1_000_000, description="requests that it may make at once"
+        default=500,
+        ge=1,
+        le=1_000_000,
+        description="requests at once of a key, or of an address without one",
     )
     auth_failures_per_minute: int = Field(
         default=60,
         ge=1,
         le=1_000_000,
-        description="requests without a valid key that an address may make at once, and each "
-        "minute; valid keys of the address are not counted",
+        description="requests without a valid key, of one address, at once and each minute; more "
+        "get 429; requests with a valid key are not counted",
     )
     max_connections: int = Field(
         default=1_000,
@@ -108,75 +114,58 @@ class Settings(BaseModel):
         description="connections of one address, unless the address is a trusted proxy",
     )
     header_seconds: float = Field(
-        default=10, gt=0, description="longest time that the head of a request may take to arrive"
+        default=10, gt=0, description="longest time until the head of a request is complete"
     )
     body_seconds: float = Field(
-        default=120, gt=0, description="longest time that the body of a request may take to arrive"
+        default=120, gt=0, description="longest time until the body of a request is complete"
     )
     stall_seconds: float = Field(
         default=30,
         gt=0,
-        description="time that the service waits for a client to send its body, or to take its "
-        "answer, beyond the time at 1 KiB per second",
-    )
-    log_format: Literal["auto", "json", "text"] = Field(
-        default="auto",
-        description="how the service logs; auto: text for people on a terminal, else JSON lines",
+        description="longest wait for a client that sends its body, or reads its answer, at less "
+        "than 1 KiB per second",
     )
     trusted_hosts: str = Field(
         default="",
-        description="names, separated by commas, by which clients may call the service; left "
-        "empty, those of this machine while it listens on loopback, else any",
+        description="host names of the service, separated by commas; default: on loopback those "
+        "of this machine, else any",
     )
     cors_origins: str = Field(
         default="",
         description="origins, such as https://example.org, separated by commas, whose pages may "
-        "call the service from a browser; * for any; default: none",
+        "call the service; *: any; default: none",
     )
+    log_format: Literal["auto", "json", "text"] = Field(
+        default="auto",
+        description="form of the log; auto: text on a terminal, else JSON lines",
+    )
+
     max_body_bytes: int = Field(
         default=32 * 2**20,
         ge=1024,
-        description="largest request body, and largest input file on disk",
+        description="largest request body, and largest input file of the command line",
     )
     max_unpacked_bytes: int = Field(
         default=2 * 2**30, ge=1024, description="largest input file after unpacking .gz"
     )
+    max_export_bytes: int = Field(
+        default=2**30, ge=1024, description="largest file in another format, before compression"
+    )
     max_nodes: int = Field(
-        default=16_384, ge=2, description="largest topology that is searched, built or measured"
+        default=16_384, ge=2, description="most nodes of a topology, and most hosts of a search"
     )
     max_links: int = Field(default=1_000_000, ge=2, description="most links of a topology")
     max_scheduled_nodes: int = Field(
-        default=2_048, ge=2, description="largest topology that a schedule is generated for"
+        default=2_048, ge=2, description="most nodes for a schedule by bfb"
     )
-    max_optimum_nodes: int = Field(
-        default=8_192, ge=2, description="largest topology for ForestColl's optimum"
-    )
-    max_seconds: float = Field(
-        default=600, gt=0, description="longest time that one answer of the service may take"
-    )
-    max_work_bytes: int = Field(
-        default=6 * 2**30, ge=2**28, description="most memory that one answer of the service takes"
-    )
-    max_working: int = Field(
-        default_factory=_cores,
-        ge=1,
-        description="computations at once, and twice as many of owners that run nothing; one per "
-        "core by default",
-    )
-    max_waiting: int = Field(
-        default=256, ge=1, description="computations that may wait for others; more get 503"
-    )
-    max_waiting_per_owner: int = Field(
-        default=64, ge=1, description="computations of one client that may wait; more get 429"
-    )
-    max_export_bytes: int = Field(
-        default=2**30, ge=1024, description="largest file in another format, before packing"
-    )
+    max_optimum_nodes: int = Field(default=8_192, ge=2, description="most nodes for the optimum")
     max_forest_nodes: int = Field(
-        default=5_120, ge=2, description="largest topology for ForestColl's trees"
+        default=5_120, ge=2, description="most nodes for a schedule by forestcoll"
     )
     max_routed_nodes: int = Field(
-        default=1_024, ge=2, description="largest topology for an all-to-all by routes"
+        default=1_024,
+        ge=2,
+        description="most nodes for an all-to-all by mcf or shortest-paths",
     )
     max_lr_steps: int = Field(
         default=1_000_000, ge=1, description="most steps of a training job whose rate is tuned"
@@ -184,13 +173,33 @@ class Settings(BaseModel):
     lr_lease_seconds: float = Field(
         default=120.0,
         ge=0,
-        description="how long after a trainer's last report another may take over its session",
+        description="time after a trainer's last report before another trainer may take over its "
+        "session",
+    )
+
+    max_seconds: float = Field(
+        default=600, gt=0, description="longest computation of one answer; a longer one gets 422"
+    )
+    max_work_bytes: int = Field(
+        default=6 * 2**30,
+        ge=2**28,
+        description="most memory of the computation of one answer; more gets 422",
+    )
+    max_working: int = Field(
+        default_factory=_cores,
+        ge=1,
+        description="computations at once; twice as many more for owners that run nothing; "
+        "default: the number of cores",
+    )
+    max_waiting: int = Field(default=256, ge=1, description="computations that wait; more get 503")
+    max_waiting_per_owner: int = Field(
+        default=64, ge=1, description="computations of one owner that wait; more get 429"
     )
 
     private_documents: bool = Field(
         default=True,
-        description="what a key makes is for its owner alone until the owner shares it; 0: every "
-        "key may read it",
+        description="what a key makes is visible to its owner alone until the owner shares it; 0: "
+        "visible to every key",
     )
     share_answers: bool = Field(
         default=True,
@@ -200,35 +209,34 @@ class Settings(BaseModel):
     max_stored_bytes_per_owner: int = Field(
         default=2 * 2**30,
         ge=0,
-        description="largest size of the documents, sessions and jobs of one owner of keys; 0 for "
-        "no limit",
+        description="most bytes of documents, sessions and jobs of one owner of keys; 0: no limit",
     )
-    keep_audit_days: float = Field(
-        default=365, gt=0, description="how long entries of the audit log are kept"
-    )
-
     cache_bytes: int = Field(
         default=10 * 2**30,
         ge=0,
-        description="largest size of all stored documents, as they are stored; what can be "
-        "computed again is let go beyond it, the least used first; 0 for no limit",
+        description="most bytes of all stored documents; beyond it, documents that can be computed "
+        "again are deleted, least recently used first; 0: no limit",
+    )
+    keep_audit_days: float = Field(
+        default=365, gt=0, description="days until entries of the audit log are deleted"
     )
 
-    run_worker: bool = Field(
-        default=True, description="the service carries out jobs itself, beside other workers"
-    )
     wait_seconds: int = Field(
         default=DEFAULT_WAIT_SECONDS,
         ge=0,
         le=MAX_WAIT_SECONDS,
-        description="how long a client that does not say waits for an answer before it is promised",
+        description="wait for an answer before the request becomes a job, for clients that state "
+        "none",
+    )
+    run_worker: bool = Field(
+        default=True, description="the service runs jobs itself, beside other workers"
     )
     worker_concurrency: int = Field(
         default=2,
         ge=1,
         le=1_000,
-        description="jobs that a worker carries out at a time, and as many again of owners without "
-        "a running job",
+        description="jobs that a worker runs at once; as many more for owners without a running "
+        "job",
     )
     worker_host: str = Field(
         default="127.0.0.1", description="address of the endpoint of `topoloom jobs worker`"
@@ -237,40 +245,36 @@ class Settings(BaseModel):
         default=None,
         ge=0,
         le=65535,
-        description="port of the probes and metrics of `topoloom jobs worker`; 0 takes a free one; "
-        "left empty, none",
+        description="port of the probes and metrics of `topoloom jobs worker`; 0: a free one; "
+        "default: no endpoint",
     )
-    max_queued_jobs: int = Field(default=10_000, ge=1, description="most jobs that wait in all")
+    max_queued_jobs: int = Field(default=10_000, ge=1, description="jobs that wait, of all owners")
     max_queued_jobs_per_owner: int = Field(
-        default=2_500, ge=1, description="most jobs of one client that wait"
+        default=2_500, ge=1, description="jobs of one owner that wait"
     )
     max_running_jobs_per_owner: int = Field(
-        default=16, ge=1, description="most jobs of one client that are carried out at a time"
+        default=16, ge=1, description="jobs of one owner that run at once"
     )
-    max_job_seconds: float = Field(
-        default=3_600, gt=0, description="longest time that a job may take"
-    )
-    max_job_bytes: int = Field(
-        default=4 * 2**30, ge=2**28, description="most memory that a job may take"
-    )
+    max_job_seconds: float = Field(default=3_600, gt=0, description="longest time of a job")
+    max_job_bytes: int = Field(default=4 * 2**30, ge=2**28, description="most memory of a job")
     max_event_streams: int = Field(
-        default=100, ge=1, description="most streams of events of jobs that are open at once"
+        default=100, ge=1, description="event streams of jobs that are open at once, per process"
     )
     keep_jobs_days: float = Field(
-        default=30, gt=0, description="how long jobs are kept that have ended, not their answers"
+        default=30, gt=0, description="days until ended jobs are deleted; their answers stay"
     )
     webhook_hosts: str = Field(
         default="",
-        description="hosts, NAME or NAME:PORT separated by commas, that may be told of the end "
-        "of a job; left empty, none",
+        description="hosts, NAME or NAME:PORT separated by commas, that may receive messages about "
+        "ended jobs; default: none",
     )
     webhook_secret: str = Field(
         default="",
-        description="secret that signs these messages, or two separated by a comma while receivers "
-        "change to the first; required with webhook hosts",
+        description="secret that signs these messages; two, separated by a comma, during a "
+        "rotation; required with webhook hosts",
     )
     webhook_private: bool = Field(
-        default=False, description="these hosts may have addresses that are not public"
+        default=False, description="1: these hosts may have addresses that are not public"
     )
 
     def __init__(self, **given: Any) -> None:

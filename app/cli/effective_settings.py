@@ -2,12 +2,16 @@
 
 import os
 import re
+from textwrap import wrap
 from typing import Any
 
 from topoloom.app.config import Settings
 
 _PASSWORD = re.compile(r"^([^:/?#]+://[^:/?#]*:)(.*)(@[^@]*)$", re.DOTALL)
 _SECRET_QUERY = re.compile(r"([?&][^=&]*(?:password|secret|token|key)[^=&]*=)[^&]*", re.IGNORECASE)
+
+
+INDENT = " " * 6
 
 
 def configured(settings: Settings) -> list[dict[str, Any]]:
@@ -25,6 +29,17 @@ def configured(settings: Settings) -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+def lines_of(row: dict[str, Any]) -> list[str]:
+    """Return a setting as lines of at most 80 columns: the assignment, then the meaning.
+
+    >>> lines_of({"variable": "TOPOLOOM_PORT", "value": 9000, "help": "port; 0: a free one"})
+    ['  TOPOLOOM_PORT=9000', '      port; 0: a free one']
+    """
+    value = int(row["value"]) if isinstance(row["value"], bool) else row["value"]
+    assignment = f"  {row['variable']}={'' if value is None else value}"
+    return [assignment, *wrap(row["help"], 80, initial_indent=INDENT, subsequent_indent=INDENT)]
 
 
 def _shown(name: str, value: Any) -> Any:

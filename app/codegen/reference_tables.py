@@ -10,6 +10,7 @@ A page marks where a table belongs, and of what::
     <!-- commands -->                   the commands in their groups
     <!-- python -->                     the public names of the Python package
     <!-- metrics -->                    the metrics of the service and of workers
+    <!-- settings -->                   the settings and their defaults
 
 and where it ends: ``<!-- end -->``.  ``python -m topoloom.app.codegen.reference_tables`` writes all
 tables; a test fails when a page is stale.
@@ -129,6 +130,21 @@ def metric_rows() -> Iterator[tuple[str, str, str, str]]:
         yield _code(family.name), family.type, labels, _escaped(family.text)
 
 
+def setting_rows() -> Iterator[tuple[str, str, str]]:
+    """Yield every setting: variable, meaning, and default, unless the meaning states it.
+
+    >>> next(row for row in setting_rows() if row[0] == "`TOPOLOOM_WAIT_SECONDS`")[2]
+    '`10`'
+    """
+    from topoloom.app.config import Settings
+
+    for name, field in Settings.model_fields.items():
+        default = None if field.default_factory else field.default
+        value = int(default) if isinstance(default, bool) else default
+        shown = "" if value is None else str(value)
+        yield _code(Settings.variable(name)), _escaped(field.description or ""), _code(shown)
+
+
 def foreign_rows() -> Iterator[tuple[str, str]]:
     """Yield kinds of files, and what can be given instead of them.
 
@@ -234,6 +250,7 @@ _TABLES: dict[str, tuple[tuple[str, ...], Callable[..., Iterator[tuple[str, ...]
     "commands": (("group", "commands"), command_rows),
     "foreign": (("the file is", "the error says"), foreign_rows),
     "python": (("name", ""), python_rows),
+    "settings": (("variable", "", "default"), setting_rows),
     "metrics": (("metric", "type", "labels", "meaning"), metric_rows),
 }
 """Kind of a mark -> columns and rows of its table."""

@@ -256,6 +256,10 @@ def test_settings_are_shown_with_their_source_and_without_passwords(topoloom, mo
         "environment",
     )
     assert rows["TOPOLOOM_PORT"]["source"] == "default"
+    lines = topoloom("config").out.splitlines()
+    assert lines.index("  TOPOLOOM_MAX_NODES=77") < lines.index("defaults:")
+    assert lines.index("defaults:") < lines.index("  TOPOLOOM_PORT=8765")
+    assert all(len(line) <= 80 for line in lines if "=sqlite:" not in line)
     monkeypatch.setenv("TOPOLOOM_DATABASE_URL", "postgresql+psycopg://ann:hush@db/topoloom")
     for form in ((), ("--csv",), ("--json",)):
         shown = topoloom("config", *form)

@@ -24,20 +24,19 @@ def config(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
     """Show every setting, its value and its source."""
     import json
 
-    from topoloom.app.cli.effective_settings import configured
+    from topoloom.app.cli.effective_settings import configured, lines_of
     from topoloom.app.cli.output.text_table import Column, Table
 
     rows = configured(Settings())
     if as_json:
         typer.echo(json.dumps({row["variable"]: row["value"] for row in rows}))
         return
-    columns = (
-        Column("variable", "variable", left=True),
-        Column("value", "value", left=True),
-        Column("from", "source", left=True),
-        Column("meaning", "help", left=True),
-    )
-    Table(columns, rows).print(as_csv)
+    if as_csv:
+        Table(tuple(Column(name, name) for name in rows[0]), rows).print(as_csv)
+        return
+    for source, heading in (("environment", "from the environment"), ("default", "defaults")):
+        if lines := [line for row in rows if row["source"] == source for line in lines_of(row)]:
+            typer.echo("\n".join((f"{heading}:", *lines)))
 
 
 @app.command()
