@@ -11,6 +11,7 @@ import argparse
 import csv
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
@@ -19,6 +20,7 @@ import topoloom
 from topoloom.app.plots.canvas import COLOURS, STYLE
 from topoloom.app.requests.base import format_bytes
 from topoloom.schedules.baselines.nccl import NCCL_ALGORITHMS
+from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.simulate import Judge, Network
 from topoloom.synth.topology.rates import unit_bytes_per_second
@@ -59,10 +61,10 @@ def rows_of(fabric: str, collective: Collective) -> Iterator[Row]:
     topology = topoloom.build(fabric)
     network = Network(Fraction(ALPHA_US, 10**6), unit_bytes_per_second(topology))
     schedules = {OURS: topoloom.schedule(topology, collective, algorithm=OURS)}
-    schedules |= {name: run(topology, collective) for name, run in NCCL_ALGORITHMS.items()}
+    for name, run in NCCL_ALGORITHMS.items():
+        with suppress(NoSchedule):
+            schedules[name] = run(topology, collective)
     for name, schedule in schedules.items():
-        if schedule is None:
-            continue
         judge = Judge(schedule, topology, network)
         for size in SIZES:
             seconds = float(judge.time(size).seconds)

@@ -56,7 +56,7 @@ On 256 ranks the simulations of three algorithms take 140 s, the bounds of full 
 GAPS = (Fraction(1, 100), Fraction(1, 20))
 """Gaps to the optimum within which fewer trees are tried."""
 
-_Maker = Callable[[], Schedule | None]
+_Maker = Callable[[], Schedule]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +144,6 @@ def compare_algorithms(
             continue
         try:
             schedule = maker()
-            if schedule is None:
-                left.append(ExcludedAlgorithm(name, "does not run on such links"))
-                continue
             require_valid(schedule, topology)
             fewest |= name == "forestcoll" and _has_fewest_trees(schedule)
             way = _way(name, schedule, topology, network)
@@ -221,10 +218,10 @@ def _makers(
 
 def _of_nccl(
     name: str,
-    run: Callable[[Topology, Collective], Schedule | None],
+    run: Callable[[Topology, Collective], Schedule],
     topology: Topology,
     collective: Collective,
-) -> Schedule | None:
+) -> Schedule:
     if name == ring.NAME and len(topology.compute_nodes) > DEEP_RANKS:
         raise TooLarge("/topology", f"rings are compared up to {DEEP_RANKS} ranks")
     return run(topology, collective)

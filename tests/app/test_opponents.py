@@ -44,7 +44,8 @@ def test_the_schedule_of_an_opponent_is_written_and_valid(topoloom, tmp_path):
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (("--baseline", "nccl-nvls", "--out", "x.json"), "--baseline: must be one of these"),
+        (("--baseline", "nvls", "--out", "x.json"), "--baseline: must be one of these"),
+        (("--baseline", "nccl-nvls", "--out", "x.json"), "nccl-nvls needs a switch that copies"),
         (("--baseline", "nccl-ring"), "must be given together"),
         (("--node-gbps", "1", "--link-gbps", "1"), "only one of --node-gbps and --link-gbps"),
     ],

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from topoloom.app.cli.output.formatting import seconds
 from topoloom.app.cli.output.text_table import Column, Table
 from topoloom.app.requests.schedules import SimulationRequest
-from topoloom.schedules.errors import NoSchedule, TooLarge
+from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.model.schedule import Collective
 from topoloom.synth.topology.assumptions import assumed_members
 
@@ -50,12 +50,10 @@ def document_of(
             }
             for entry in baselines.runs
         ],
-        **({"left_out": _left_out(baselines)} if baselines.left_out else {}),
+        "left_out": [
+            {"name": name, "reason": error.rule} for name, error in baselines.left_out.items()
+        ],
     }
-
-
-def _left_out(baselines: "NcclRuns") -> list[dict[str, str]]:
-    return [{"name": name, "reason": reason} for name, reason in baselines.left_out.items()]
 
 
 def table_of(document: dict[str, Any]) -> Table:
@@ -73,15 +71,14 @@ def schedule_text(baselines: "NcclRuns", name: str) -> Iterator[str]:
     """Return the schedule of a baseline as a schedule/1 document.
 
     Raises:
-        NoSchedule: No baseline with this name runs on the topology.
-        TooLarge: Its schedule is too large.
+        NoSchedule: No baseline has this name, or it does not run on the topology.
     """
     from topoloom.schedules.formats.schedule.write import write
 
     by_name = {entry.name: entry for entry in baselines.runs}
     if name in baselines.left_out:
-        raise TooLarge("/topology", baselines.left_out[name])
+        raise NoSchedule("/opponent", f"{name} {baselines.left_out[name].rule}")
     if name not in by_name:
-        names = ", ".join(by_name) or "no baseline runs on this topology"
+        names = ", ".join((*by_name, *baselines.left_out))
         raise NoSchedule("/opponent", f"must be one of these: {names}; not {name!r}")
     return write(by_name[name].schedule)

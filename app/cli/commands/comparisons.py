@@ -147,7 +147,7 @@ def baselines(
         if not as_csv:
             for line in judge_notes(document["opponents"]):
                 typer.echo(line)
-            for one in document.get("left_out", ()):
+            for one in document["left_out"]:
                 typer.echo(f"not {one['name']}: {one['reason']}")
 
 

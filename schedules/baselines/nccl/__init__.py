@@ -12,7 +12,7 @@ from math import isqrt
 
 from topoloom.schedules.baselines.nccl import pat_nvls, ring, tree
 from topoloom.schedules.baselines.nccl.ring import MAX_HOPS
-from topoloom.schedules.errors import TooLarge
+from topoloom.schedules.errors import NoSchedule, TooLarge
 from topoloom.schedules.model.schedule import Collective, Schedule
 from topoloom.schedules.simulate import Judge, JudgedBy, Network
 from topoloom.synth.topology.topology import Topology
@@ -33,19 +33,19 @@ class NcclRun:
 
 @dataclass(frozen=True, slots=True)
 class NcclRuns:
-    """The runs on a fabric, the fastest first, and the reason for each algorithm left out."""
+    """The runs on a fabric, the fastest first, and the errors of algorithms that do not run."""
 
     runs: tuple[NcclRun, ...]
-    left_out: dict[str, str]
+    left_out: dict[str, NoSchedule | TooLarge]
 
 
-NCCL_ALGORITHMS: dict[str, Callable[[Topology, Collective], Schedule | None]] = {
+NCCL_ALGORITHMS: dict[str, Callable[[Topology, Collective], Schedule]] = {
     ring.NAME: ring.ring_schedule,
     tree.NAME: tree.tree_schedule,
     pat_nvls.PAT: pat_nvls.pat,
     pat_nvls.NVLS: pat_nvls.nvls,
 }
-"""Algorithms by name: (topology, collective) to schedule, or None where they do not run."""
+"""Algorithms by name: (topology, collective) to schedule; `NoSchedule` where they do not run."""
 
 
 def nccl_runs(
@@ -68,19 +68,18 @@ def nccl_runs(
     """
     if len(topology.compute_nodes) ** 2 > MAX_HOPS:
         raise TooLarge("/topology", f"must have at most {isqrt(MAX_HOPS)} ranks here")
-    found, left_out = list[NcclRun](), dict[str, TooLarge]()
+    found, left_out = list[NcclRun](), dict[str, NoSchedule | TooLarge]()
     for name, run in NCCL_ALGORITHMS.items():
         try:
             schedule = run(topology, collective)
-        except TooLarge as error:
+        except (NoSchedule, TooLarge) as error:
             left_out[name] = error
-            continue
-        if schedule is None:
             continue
         judge = Judge(schedule, topology, network)
         timed = judge.time(size_bytes)
         found.append(NcclRun(name, schedule, timed.seconds, timed.chunks, judge.judged_by))
-    if left_out and not found:
-        raise next(iter(left_out.values()))
+    for error in left_out.values():
+        if isinstance(error, TooLarge) and not found:
+            raise error
     found.sort(key=lambda one: (one.seconds, one.name))
-    return NcclRuns(tuple(found), {name: error.rule for name, error in left_out.items()})
+    return NcclRuns(tuple(found), left_out)

@@ -8,6 +8,7 @@ References:
 from collections.abc import Callable
 
 from topoloom.schedules.baselines.nccl.rank_paths import RankPaths
+from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.model.schedule import (
     Collective,
     Schedule,
@@ -24,12 +25,15 @@ NVLS = "nccl-nvls"
 Pairs = list[tuple[NodeId, NodeId]]
 
 
-def pat(topology: Topology, collective: Collective) -> Schedule | None:
+def pat(topology: Topology, collective: Collective) -> Schedule:
     """Return an allgather or a reduce-scatter over binomial trees, one for every root.
 
     In the tree of r, the parent of rank r + o is r + o minus the largest power of two in o: at
     most ceil(log2 N) levels.  A rank sends to all its children at once, which favors the
-    baseline.  None for other collectives, and where ranks cannot reach each other over switches.
+    baseline.
+
+    Raises:
+        NoSchedule: Another collective; or some ranks do not reach each other over switches alone.
 
     >>> from topoloom.schedules.simulate import tree_depth
     >>> from topoloom.synth.fabrics import fabric
@@ -37,7 +41,7 @@ def pat(topology: Topology, collective: Collective) -> Schedule | None:
     6
     """
     if collective not in (Collective.ALLGATHER, Collective.REDUCE_SCATTER):
-        return None
+        raise NoSchedule("/collective", "runs allgather and reduce-scatter only")
     ranks = topology.compute_nodes
 
     def hung(at: int) -> Pairs:
@@ -48,11 +52,14 @@ def pat(topology: Topology, collective: Collective) -> Schedule | None:
     return _spread(topology, collective, hung)
 
 
-def nvls(topology: Topology, collective: Collective) -> Schedule | None:
+def nvls(topology: Topology, collective: Collective) -> Schedule:
     """Return a collective by switches that copy and reduce: every shard is sent to them once.
 
-    The slices of an allreduce are pipelined.  None where no switch copies, or ranks cannot reach
-    each other over switches.
+    The slices of an allreduce are pipelined.
+
+    Raises:
+        NoSchedule: A broadcast, reduce or all-to-all; no switch copies; or some ranks do not reach
+            each other over switches alone.
 
     >>> from topoloom.schedules.verify import violations
     >>> from topoloom.synth.fabrics import fabric
@@ -61,7 +68,7 @@ def nvls(topology: Topology, collective: Collective) -> Schedule | None:
     []
     """
     if not topology.multicast:
-        return None
+        raise NoSchedule("/topology", "needs a switch that copies")
     ranks = topology.compute_nodes
 
     def star(at: int) -> Pairs:
@@ -71,20 +78,18 @@ def nvls(topology: Topology, collective: Collective) -> Schedule | None:
         return _spread(topology, collective, star)
     passes = (Collective.REDUCE_SCATTER, Collective.ALLGATHER)
     parts = tuple(_spread(topology, one, star) for one in passes)
-    if parts[0] is None or parts[1] is None:
-        return None
-    return SequenceSchedule(collective, topology.digest, (parts[0], parts[1]), together=True)
+    return SequenceSchedule(collective, topology.digest, parts, together=True)
 
 
 def _spread(
     topology: Topology, collective: Collective, hung: Callable[[int], Pairs]
-) -> TreeSchedule | None:
+) -> TreeSchedule:
     """Return a tree for every root, from pairs of ranks in breadth-first order."""
     if collective not in (Collective.ALLGATHER, Collective.REDUCE_SCATTER):
-        return None
+        raise NoSchedule("/collective", "runs allgather, reduce-scatter and allreduce only")
     ranks, between = topology.compute_nodes, RankPaths(topology)
     if any(len(between.paths_from(rank)) < len(ranks) - 1 for rank in ranks):
-        return None
+        raise NoSchedule("/topology", "needs paths over switches alone between all ranks")
     trees = []
     for at, root in enumerate(ranks):
         edges = tuple(

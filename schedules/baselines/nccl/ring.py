@@ -5,7 +5,7 @@ from math import lcm
 
 from topoloom.schedules.baselines.nccl.ring_channels import rings
 from topoloom.schedules.baselines.nccl.ring_packing import Ring
-from topoloom.schedules.errors import TooLarge
+from topoloom.schedules.errors import NoSchedule, TooLarge
 from topoloom.schedules.model.schedule import (
     Collective,
     Schedule,
@@ -22,12 +22,13 @@ MAX_HOPS = 1 << 21
 which takes 7 s."""
 
 
-def ring_schedule(topology: Topology, collective: Collective) -> Schedule | None:
-    """Return a collective over the rings of `ring_channels.rings`; None without rings.
+def ring_schedule(topology: Topology, collective: Collective) -> Schedule:
+    """Return a collective over the rings of `ring_channels.rings`.
 
     Parts of shards are proportional to the widths of the rings, so that all rings finish at once.
 
     Raises:
+        NoSchedule: A broadcast, reduce or all-to-all; or no ring passes through all ranks.
         TooLarge: The hops of all rings exceed `MAX_HOPS`.
 
     >>> from topoloom.schedules.verify import violations
@@ -38,7 +39,7 @@ def ring_schedule(topology: Topology, collective: Collective) -> Schedule | None
     """
     found = rings(topology)
     if not found:
-        return None
+        raise NoSchedule("/topology", "needs a ring through all ranks")
     hops = len(topology.compute_nodes) ** 2 * len(found)
     if hops > MAX_HOPS:
         raise TooLarge("/topology", f"needs {hops} hops of rings; at most {MAX_HOPS}")
@@ -51,7 +52,7 @@ def ring_schedule(topology: Topology, collective: Collective) -> Schedule | None
             return scatter
         case Collective.ALLREDUCE:
             return SequenceSchedule(collective, topology.digest, (scatter, gather))
-    return None
+    raise NoSchedule("/collective", "runs allgather, reduce-scatter and allreduce only")
 
 
 def ring_seconds(

@@ -13,6 +13,7 @@ import numpy as np
 from topoloom.schedules.baselines.nccl.boxes import box_alone, boxes, nodes_inside
 from topoloom.schedules.baselines.nccl.rank_paths import RankPaths
 from topoloom.schedules.baselines.nccl.ring_packing import PricedLinks
+from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.model.schedule import (
     Collective,
     Schedule,
@@ -25,14 +26,17 @@ from topoloom.synth.topology.topology import NodeId, Topology
 NAME = "nccl-tree"
 
 
-def tree_schedule(topology: Topology, collective: Collective) -> Schedule | None:
+def tree_schedule(topology: Topology, collective: Collective) -> Schedule:
     """Return an allreduce up and down double binary trees of the boxes, a channel for every rank.
 
     In channel k the head of every box is its k-th rank.  Heads communicate with other boxes; the
     other ranks of a box form a chain behind the head, along the widest and least loaded links of
     the box.  A single box has one channel.  Each channel has two trees, the second with boxes in
-    reverse order.  None for other collectives, and where a head cannot reach a head of another box
-    over switches or a link.
+    reverse order.
+
+    Raises:
+        NoSchedule: Another collective; or two neighbors in a tree or chain do not reach each other
+            by a link or over switches.
 
     >>> from topoloom.schedules.verify import violations
     >>> from topoloom.synth.fabrics import fabric
@@ -41,14 +45,11 @@ def tree_schedule(topology: Topology, collective: Collective) -> Schedule | None
     []
     """
     if collective is not Collective.ALLREDUCE:
-        return None
+        raise NoSchedule("/collective", "runs allreduce only")
     between, trees = RankPaths(topology), []
     for chains in _chains(topology):
-        for order in (chains, chains[::-1]):
-            edges = _edges(order, between)
-            if edges is None:
-                return None
-            trees.append((order[0][0], edges))
+        orders = (chains, chains[::-1])
+        trees.extend((order[0][0], _edges(order, between)) for order in orders)
     roots = Counter(root for root, _ in trees)
     sizes = tuple(roots.get(rank, 0) for rank in topology.compute_nodes)
     passes = (Collective.REDUCE_SCATTER, Collective.ALLGATHER)
@@ -102,9 +103,7 @@ def _chains_of_box(
     return chains
 
 
-def _edges(
-    chains: list[tuple[NodeId, ...]], between: RankPaths
-) -> list[tuple[NodeId, NodeId]] | None:
+def _edges(chains: list[tuple[NodeId, ...]], between: RankPaths) -> list[tuple[NodeId, NodeId]]:
     """Return pairs of ranks, breadth first: heads as a binary heap, and chains behind them."""
     depth = {chains[0][0]: 0}
     pairs = []
@@ -120,7 +119,7 @@ def _edges(
         far not in between.paths_from(near) or near not in between.paths_from(far)
         for near, far in pairs
     ):
-        return None
+        raise NoSchedule("/topology", "needs links, or paths over switches, along its trees")
     return sorted(pairs, key=lambda pair: depth[pair[1]])
 
 
