@@ -85,7 +85,9 @@ def run(arguments: list[str]) -> int:
         _require_one_input(arguments)
         arguments, renamed = current_spelling(arguments)
         for note in renamed:
-            print(f"note: {note}; the next release removes the old name", file=sys.stderr)
+            from topoloom.app.cli.output.text_table import print_note
+
+            print_note(f"{note}; the next release removes the old name")
         code = serving(arguments)(arguments, prog_name="topoloom", standalone_mode=False)
     except typer.Exit as exit_:
         return exit_.exit_code
@@ -99,7 +101,9 @@ def run(arguments: list[str]) -> int:
         code, line = explained(error, partial(_place, arguments))
         # A group without a command prints its help and no error.
         if line:
-            print(f"topoloom: {line}", file=sys.stderr)
+            from topoloom.app.cli.output.text_table import wrapped
+
+            print(wrapped(f"topoloom: {line}", error=True), file=sys.stderr)
     if code == INTERRUPTED:
         print("topoloom: interrupted; nothing was stored", file=sys.stderr)
     return code or 0

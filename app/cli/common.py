@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from topoloom.app.cli.output.text_table import print_note
 from topoloom.app.cli.shared_options import given
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def opened() -> "Iterator[Context]":
     with open_context(Settings(), shown_progress) as context:
         yield context
         for note in context.notes:
-            typer.echo(f"note: {note}", err=True)
+            print_note(note)
 
 
 def audit(engine: "Engine", action: str, target: str) -> None:
@@ -187,7 +188,7 @@ def _base(file: str, settings: "Settings") -> str:
         rule = f"{place}: {error.rule}" if place else error.rule
         raise UnusableFile(Path(file), rule) from None
     for assumption in topology.assumed:
-        typer.echo(f"note: {file}: {changeable(assumption)}", err=True)
+        print_note(f"{file}: {changeable(assumption)}")
     return base
 
 

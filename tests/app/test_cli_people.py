@@ -179,6 +179,16 @@ def test_a_design_fits_eighty_columns_without_a_broken_name(settings, topoloom):
     assert lines[0].startswith(f"{document['best']['name']} takes ")
 
 
+@pytest.mark.slow
+def test_notes_and_errors_break_between_words(settings):
+    swept = ("sweep", "iteration", "vit-22b", "--topology", "Complete(8)", "--degree", "7")
+    for asked in ((*swept, "--links", "bidirectional"), ("measure", "nosuchfabric-3")):
+        shown = on_a_terminal(settings.database_url, *asked, NO_COLOR="1")
+        start = max(shown.find("note: "), shown.find("topoloom: "))
+        *lines, _ = shown[start:].splitlines()
+        assert len(lines) > 3 and 60 < max(map(len, lines)) <= 80
+
+
 @pytest.mark.parametrize("chosen", [(), ("--json",), ("--format", "json")], ids=str)
 @pytest.mark.one_in(3)
 @pytest.mark.slow

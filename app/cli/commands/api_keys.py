@@ -10,7 +10,7 @@ import typer
 
 from topoloom.app.cli.common import audit, opened
 from topoloom.app.cli.option_parameters import request_options
-from topoloom.app.cli.output.text_table import Column, Table
+from topoloom.app.cli.output.text_table import Column, Table, print_note
 from topoloom.app.cli.shared_options import AsCsv, AsJson
 from topoloom.app.config import Settings
 from topoloom.app.requests.options import administration, sweeps_and_jobs
@@ -145,8 +145,8 @@ def audit_log(fields: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = F
         document = page_of(*page(engine, asked.limit, asked.cursor, asked.wanted))
         known = actions(engine) if asked.action is not None and not document["items"] else None
     if known is not None and asked.action not in known:
-        note = f"note: no entry has the action {asked.action!r}{did_you_mean(asked.action, known)}"
-        typer.echo(f"{note}; the log has {', '.join(known) or 'no entries'}", err=True)
+        note = f"no entry has the action {asked.action!r}{did_you_mean(asked.action, known)}"
+        print_note(f"{note}; the log has {', '.join(known) or 'no entries'}")
     if as_json:
         typer.echo(json.dumps(document))
         return

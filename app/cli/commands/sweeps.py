@@ -9,6 +9,7 @@ import typer
 from topoloom.app.cli import cache_lookup
 from topoloom.app.cli.common import is_file, opened, show, with_tasks
 from topoloom.app.cli.option_parameters import request_options
+from topoloom.app.cli.output.text_table import print_note
 from topoloom.app.cli.shared_options import AsCsv, AsJson
 from topoloom.app.requests.options import cluster, iterations, network_curves, sweeps_and_jobs
 
@@ -77,7 +78,7 @@ def iteration(
     fields["jobs"] = [read_model_file(Path(job), settings) if is_file(job) else job for job in jobs]
     document = _swept("iteration", fields, as_json, as_csv)
     for note in document["notes"]:
-        typer.echo(f"note: {note}", err=True)
+        print_note(note)
     if plot is not None:
         from topoloom.app.plots import iteration_sweep
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 from typing import Any
 
 from topoloom.app.cli.output.formatting import rate, seconds
-from topoloom.app.cli.output.text_table import Column, Table
+from topoloom.app.cli.output.text_table import Column, Table, wrapped
 from topoloom.app.requests.base import format_bytes
 
 
@@ -37,9 +37,11 @@ def show_group_schedules(document: dict[str, Any]) -> None:
     if "seconds" in document:
         unit = document["bandwidth_unit"]
         if unit == "link":
-            print(f"note: 1 link sends {document['unit_gbps']:g} Gbit/s; --node-gbps changes this")
+            speed = f"{document['unit_gbps']:g} Gbit/s"
+            print(wrapped(f"note: 1 link sends {speed}; --node-gbps changes this"))
         if "alpha_us" in document:
-            print(f"note: a hop takes {document['alpha_us']:g} us; --alpha-us changes this")
+            latency = f"{document['alpha_us']:g} us"
+            print(wrapped(f"note: a hop takes {latency}; --alpha-us changes this"))
 
 
 def show_group_optimum(document: dict[str, Any]) -> None:
@@ -52,7 +54,7 @@ def show_group_optimum(document: dict[str, Any]) -> None:
     )
     at_once = "the groups of all kinds" if mixed else "all groups of a kind"
     start = name if mixed else f"{name}, {document['collective']}"
-    print(f"{start}: with {at_once} at once, {rates}")
+    print(wrapped(f"{start}: with {at_once} at once, {rates}"))
     rows = [
         {
             "kind": kind["kind"],
@@ -82,16 +84,20 @@ def show_group_optimum(document: dict[str, Any]) -> None:
     if "dimensions" in document:
         order = ", then ".join(one["name"] for one in document["dimensions"])
         print(
-            f"note: ranks count through {order}, in the order of --groups; rank r runs on the r-th "
-            "compute node"
+            wrapped(
+                f"note: ranks count through {order}, in the order of --groups; rank r runs on the "
+                "r-th compute node"
+            )
         )
     idle = "in the first three rates, " if mixed else ""
     print(
-        f"note: own links are links among the members and switches; {idle}groups of other kinds "
-        "are idle"
+        wrapped(
+            "note: own links are links among the members and switches; "
+            f"{idle}groups of other kinds are idle"
+        )
     )
     if mixed:
-        print("note: all kinds: the least time in which every group moves its own bytes")
+        print(wrapped("note: all kinds: the least time in which every group moves its own bytes"))
 
 
 def _proof(found: dict[str, Any]) -> str:

@@ -111,10 +111,17 @@ def terminal_width() -> int | None:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
-def wrapped(text: str) -> str:
-    """Return a sentence, wrapped if stdout is a terminal."""
-    width = terminal_width()
-    return text if width is None else "\n".join(wrap(text, width, break_on_hyphens=False))
+def wrapped(text: str, *, error: bool = False) -> str:
+    """Return a sentence, wrapped if stdout is a terminal; with ``error``, if stderr is one."""
+    if not (sys.stderr if error else sys.stdout).isatty():
+        return text
+    width = shutil.get_terminal_size().columns
+    return "\n".join(wrap(text, width, break_long_words=False, break_on_hyphens=False))
+
+
+def print_note(text: str) -> None:
+    """Print a note to stderr."""
+    print(wrapped(f"note: {text}", error=True), file=sys.stderr)
 
 
 def is_coloured() -> bool:

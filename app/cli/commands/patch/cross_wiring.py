@@ -6,6 +6,7 @@ import typer
 
 from topoloom.app.cli.commands.patch.repairs import app
 from topoloom.app.cli.common import write
+from topoloom.app.cli.output.text_table import print_note
 from topoloom.app.cli.shared_options import Out
 
 
@@ -33,7 +34,7 @@ def cross_wire(
 
     today = read_plant(plant_of(plant, Settings()))
     for assumption in today.assumed:
-        typer.echo(f"note: {assumption.text}", err=True)
+        print_note(assumption.text)
     change = cross_wiring(today)
     if change is None:
         typer.echo("no host has an odd number of duplex ports on each of two panels")

@@ -9,6 +9,7 @@ import typer
 from topoloom.app.cli.commands.patch.cross_wiring import app
 from topoloom.app.cli.commands.patch.patch_plans import PlanFile, PlantOption, load_plan
 from topoloom.app.cli.common import write
+from topoloom.app.cli.output.text_table import print_note
 from topoloom.app.cli.shared_options import Out
 
 
@@ -36,9 +37,7 @@ def netbox(
     replies = (read_json(path, plan_file.settings) for path in (front_ports, cables))
     lists = changes(plan_file.script, read_inventory(*replies), done)
     if lists.waiting:
-        typer.echo(
-            f"note: {len(lists.waiting)} new cables need --done: old cables still occupy their "
-            "ports",
-            err=True,
+        print_note(
+            f"{len(lists.waiting)} new cables need --done: old cables still occupy their ports"
         )
     write(json.dumps(lists.given(), indent=1) + "\n", out, "lists for NetBox")

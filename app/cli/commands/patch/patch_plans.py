@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 
 from topoloom.app.cli.common import is_file, opened, source_of, with_wiring, write
 from topoloom.app.cli.option_parameters import request_options
+from topoloom.app.cli.output.text_table import print_note
 from topoloom.app.cli.shared_options import AsJson, Out, Reading, Source, reads_topology
 from topoloom.app.requests.options import patch_plans as patching
 
@@ -224,7 +225,7 @@ def verify(
     except InvalidWiring as error:
         raise InvalidWiring(f"/observed{error.field}", error.rule) from None
     for note in seen.notes:
-        typer.echo(f"note: {note}", err=True)
+        print_note(note)
     differences = compared(script, seen.present, seen.panels, seen.dark)
     show_comparison(script, seen.present, differences)
     raise typer.Exit(0 if differences.matches else 1)
