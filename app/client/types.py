@@ -827,6 +827,7 @@ class FabricName(TypedDict):
     """A named fabric."""
 
     name: str
+    title: str
 
 
 class FailedPart(TypedDict):

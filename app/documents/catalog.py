@@ -11,6 +11,7 @@ from topoloom.app.documents.co_design import TaskDocument
 if TYPE_CHECKING:
     from topoloom.schedules.iterations.presets import JobPreset
     from topoloom.schedules.workloads.presets import Preset
+    from topoloom.synth.fabrics import NamedFabric
     from topoloom.synth.families import Base
     from topoloom.synth.recipes.operators import Operator
 
@@ -36,6 +37,7 @@ class FabricName(Document):
     """A named fabric."""
 
     name: str = Field(description="name of the fabric; a capital letter stands for a number")
+    title: str = Field(description="title")
 
 
 class FabricList(Document):
@@ -88,9 +90,9 @@ def _family(kind: "type[Base] | type[Operator]", operator: bool) -> FamilyDocume
     )
 
 
-def fabrics(names: Iterable[str]) -> FabricList:
+def fabrics(known: "Iterable[tuple[str, NamedFabric]]") -> FabricList:
     """Return fabrics as a list."""
-    items = [FabricName(name=name) for name in names]
+    items = [FabricName(name=name, title=one.title) for name, one in known]
     return FabricList(items=items, total=len(items))
 
 

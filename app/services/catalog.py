@@ -16,7 +16,7 @@ def fabrics() -> FabricList:
     """Return the named fabrics."""
     from topoloom.synth.fabrics import FABRICS
 
-    return catalog.fabrics(FABRICS)
+    return catalog.fabrics(FABRICS.items())
 
 
 def presets() -> PresetList:

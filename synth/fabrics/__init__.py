@@ -12,6 +12,7 @@ switches between boxes have ids without a box number.
 import re
 from collections.abc import Callable, Iterator
 from types import MappingProxyType
+from typing import NamedTuple
 
 from topoloom.synth.errors import InvalidRecipe, OutOfDomain
 from topoloom.synth.fabrics.accelerators import dgx_1v, mi250, mi300x, mi325x, mi355x, ndv2
@@ -53,51 +54,66 @@ __all__ = ["FABRICS", "LARGEST", "fabric", "is_fabric"]
 
 LARGEST = 1024
 
-FABRICS: MappingProxyType[str, Callable[..., Topology]] = MappingProxyType(
+
+class NamedFabric(NamedTuple):
+    """A constructor, which takes the numbers in the order of the name, and what the fabric is."""
+
+    make: Callable[..., Topology]
+    title: str
+
+
+FABRICS: MappingProxyType[str, NamedFabric] = MappingProxyType(
     {
-        "dgx-1v": dgx_1v,
-        "dgx-2": dgx_2,
-        "dgx-a100-N": dgx_a100,
-        "dgx-h100-N": dgx_h100,
-        "dgx-h100-sharp-N": dgx_h100_sharp,
-        "dgx-h200-N": dgx_h200,
-        "dgx-b200-N": dgx_b200,
-        "dgx-b300-N": dgx_b300,
-        "gh200-nvl32": gh200_nvl32,
-        "gb200-nvl72": gb200_nvl72,
-        "gb200-nvl72-N": gb200_nvl72,
-        "gb200-nvl72-sharp": gb200_nvl72_sharp,
-        "gb300-nvl72": gb300_nvl72,
-        "gb300-nvl72-N": gb300_nvl72,
-        "ndv2-N": ndv2,
-        "mi250-N": mi250,
-        "mi300x": mi300x,
-        "mi300x-N": mi300x,
-        "mi325x": mi325x,
-        "mi325x-N": mi325x,
-        "mi355x": mi355x,
-        "mi355x-N": mi355x,
-        "tpu-v4-AxBxC": tpu_v4,
-        "tpu-v4-AxBxC-twisted": tpu_v4_twisted,
-        "tpu-v5p-AxBxC": tpu_v5p,
-        "tpu-v5p-AxBxC-twisted": tpu_v5p_twisted,
-        "tpu-v5e-AxB": tpu_v5e,
-        "boardfly-G": boardfly,
-        "dgx-spark-N": dgx_spark,
-        "dgx-spark-chain-N": dgx_spark_chain,
-        "mac-studio-mesh-N": mac_studio_mesh,
-        "mac-studio-ring-N": mac_studio_ring,
-        "trainium2": trainium2,
-        "trainium2-ultra": trainium2_ultra,
-        "rail-N-K": rail,
-        "rail-only-N-K": rail_only,
-        "switch-N-D": one_switch,
-        "fat-tree-K": fat_tree,
-        "dragonfly-A-P-H-G": dragonfly,
+        "dgx-1v": NamedFabric(dgx_1v, "8 V100, hybrid cube mesh of NVLink"),
+        "dgx-2": NamedFabric(dgx_2, "16 V100 on NVSwitch"),
+        "dgx-a100-N": NamedFabric(dgx_a100, "N boxes of 8 A100 on NVSwitch, two network planes"),
+        "dgx-h100-N": NamedFabric(dgx_h100, "N boxes of 8 H100 on NVSwitch, two network planes"),
+        "dgx-h100-sharp-N": NamedFabric(
+            dgx_h100_sharp, "N boxes of 8 H100, NVSwitches that copy and add"
+        ),
+        "dgx-h200-N": NamedFabric(dgx_h200, "N boxes of 8 H200 on NVSwitch, two network planes"),
+        "dgx-b200-N": NamedFabric(dgx_b200, "N boxes of 8 B200 on NVSwitch, two network planes"),
+        "dgx-b300-N": NamedFabric(dgx_b300, "N boxes of 8 B300 on NVSwitch, two network planes"),
+        "gh200-nvl32": NamedFabric(gh200_nvl32, "rack of 32 GH200 on NVSwitch"),
+        "gb200-nvl72": NamedFabric(gb200_nvl72, "rack of 72 GB200 on NVSwitch"),
+        "gb200-nvl72-N": NamedFabric(gb200_nvl72, "N racks of 72 GB200, one network"),
+        "gb200-nvl72-sharp": NamedFabric(
+            gb200_nvl72_sharp, "rack of 72 GB200, NVSwitches that copy and add"
+        ),
+        "gb300-nvl72": NamedFabric(gb300_nvl72, "rack of 72 GB300 on NVSwitch"),
+        "gb300-nvl72-N": NamedFabric(gb300_nvl72, "N racks of 72 GB300, one network"),
+        "ndv2-N": NamedFabric(ndv2, "N boxes of 8 V100 with one NIC each"),
+        "mi250-N": NamedFabric(mi250, "N boxes of 8 MI250 (16 chips), xGMI mesh"),
+        "mi300x": NamedFabric(mi300x, "box of 8 MI300X, all joined"),
+        "mi300x-N": NamedFabric(mi300x, "N boxes of 8 MI300X, one network"),
+        "mi325x": NamedFabric(mi325x, "box of 8 MI325X, all joined"),
+        "mi325x-N": NamedFabric(mi325x, "N boxes of 8 MI325X, one network"),
+        "mi355x": NamedFabric(mi355x, "box of 8 MI355X, all joined"),
+        "mi355x-N": NamedFabric(mi355x, "N boxes of 8 MI355X, one network"),
+        "tpu-v4-AxBxC": NamedFabric(tpu_v4, "3-D torus of TPU v4"),
+        "tpu-v4-AxBxC-twisted": NamedFabric(tpu_v4_twisted, "twisted 3-D torus of TPU v4"),
+        "tpu-v5p-AxBxC": NamedFabric(tpu_v5p, "3-D torus of TPU v5p"),
+        "tpu-v5p-AxBxC-twisted": NamedFabric(tpu_v5p_twisted, "twisted 3-D torus of TPU v5p"),
+        "tpu-v5e-AxB": NamedFabric(tpu_v5e, "slice of a 16 x 16 torus of TPU v5e"),
+        "boardfly-G": NamedFabric(boardfly, "G groups of 8 blocks of 4 TPU 8i"),
+        "dgx-spark-N": NamedFabric(dgx_spark, "ring of 2 to 8 DGX Spark"),
+        "dgx-spark-chain-N": NamedFabric(dgx_spark_chain, "chain of DGX Spark"),
+        "mac-studio-mesh-N": NamedFabric(
+            mac_studio_mesh, "2 to 7 Mac Studio, all joined by Thunderbolt"
+        ),
+        "mac-studio-ring-N": NamedFabric(mac_studio_ring, "ring of Mac Studio, Thunderbolt"),
+        "trainium2": NamedFabric(trainium2, "16 Trainium2, 4 x 4 torus"),
+        "trainium2-ultra": NamedFabric(trainium2_ultra, "64 Trainium2, 4 x 4 x 4 torus"),
+        "rail-N-K": NamedFabric(rail, "N boxes of K GPUs, rails and a spine"),
+        "rail-only-N-K": NamedFabric(rail_only, "N boxes of K GPUs, rails without a spine"),
+        "switch-N-D": NamedFabric(one_switch, "N hosts with D links each to one switch"),
+        "fat-tree-K": NamedFabric(fat_tree, "K-ary fat tree of K^3 / 4 hosts"),
+        "dragonfly-A-P-H-G": NamedFabric(
+            dragonfly, "G groups of A routers, P hosts and H global links each"
+        ),
     }
 )
-"""Constructors by name.  A capital letter stands for a number, N for the number of boxes or
-racks; the function takes the numbers in the order of the name."""
+"""Fabrics by name.  A capital letter stands for a number, N for the number of boxes or racks."""
 
 _NUMBER = "([1-9][0-9]{0,3})"
 _GRAMMAR = [(re.compile(re.sub("[A-Z]", _NUMBER, name)), name) for name in FABRICS]
@@ -122,7 +138,7 @@ def fabric(name: str) -> Topology:
     """
     for known, numbers in _matches(name):
         try:
-            return with_published_latencies(FABRICS[known](*numbers), known).renamed(name)
+            return with_published_latencies(FABRICS[known].make(*numbers), known).renamed(name)
         except OutOfDomain as error:
             rule = f"{error.field} of {known} {error.rule}; not {name!r}"
             raise InvalidRecipe("/name", rule) from None

@@ -5,6 +5,8 @@ import typer
 from topoloom.app.cli.output.text_table import Column, Table
 from topoloom.app.cli.shared_options import AsCsv
 
+_ABOUT = (Column("what", "title", left=True), Column("source", "source", left=True, drop=1))
+
 app = typer.Typer(no_args_is_help=True, help="List the named families, fabrics and workloads.")
 
 
@@ -18,7 +20,9 @@ def families(as_csv: AsCsv = False) -> None:
         | {"source": kind.source}
         for kind in catalog.families().items
     ]
-    _print(rows, "{signature}: {title}; {source}", as_csv)
+    # The name is part of the signature.
+    columns = (Column("family", "signature", left=True), Column(None, "name"), *_ABOUT)
+    Table(columns, rows).print(as_csv)
 
 
 @app.command()
@@ -26,7 +30,8 @@ def fabrics(as_csv: AsCsv = False) -> None:
     """List the named fabrics; a capital letter stands for a number."""
     from topoloom.app.services import catalog
 
-    _print([{"name": one.name} for one in catalog.fabrics().items], "{name}", as_csv)
+    rows = [{"name": one.name, "title": one.title} for one in catalog.fabrics().items]
+    Table((Column("fabric", "name", left=True), _ABOUT[0]), rows).print(as_csv)
 
 
 @app.command()
@@ -40,13 +45,5 @@ def presets(as_csv: AsCsv = False) -> None:
         for command, kind in (("--preset", known.items), ("iteration", known.iterations))
         for one in kind
     ]
-    _print(rows, "{name} ({command}): {title}; {source}", as_csv)
-
-
-def _print(rows: list[dict[str, str]], line: str, as_csv: bool) -> None:
-    """Print rows as lines of a pattern, or as CSV."""
-    if as_csv:
-        Table(tuple(Column(None, name) for name in rows[0]), rows).print(as_csv)
-        return
-    for row in rows:
-        typer.echo(line.format(**row))
+    columns = (Column("name", "name", left=True), Column("for", "command", left=True), *_ABOUT)
+    Table(columns, rows).print(as_csv)

@@ -88,7 +88,7 @@ async function load() {
     ...topologies.map(({ id, request, summary }) => hit("topology", summary.name || short(id), `${summary.nodes} nodes`, `#/fabric?recipe=${short(id)}`, { id, recipe: request?.recipe })),
     ...plans.map(({ id, summary }) => hit("plan", summary.name || short(id), `${summary.removes + summary.adds} moves`, `#/wiring?plan=${short(id)}`, { id })),
     ...pages.flatMap(({ path, title, headings }) => [["", ""], ...headings].map(([text, anchor]) => hit("guide", text || title, text ? title : "", `documentation/${path}${anchor && `#${anchor}`}`))),
-    ...fabrics.map(({ name }) => hit("fabric", name, "named fabric", `#/fabric?fabric=${name.replace(/-N$/, "-2")}`)),
+    ...fabrics.map(({ name, title }) => hit("fabric", name, title, `#/fabric?fabric=${name.replace(/-N$/, "-2")}`)),
   ];
   return [...new Map(found.map((one) => [one.text, one])).values()];
 }
