@@ -101,9 +101,9 @@ def run(arguments: list[str]) -> int:
         code, line = explained(error, partial(_place, arguments))
         # A group without a command prints its help and no error.
         if line:
-            from topoloom.app.cli.output.text_table import wrapped
+            from topoloom.app.cli.output.text_table import say
 
-            print(wrapped(f"topoloom: {line}", error=True), file=sys.stderr)
+            say(f"topoloom: {line}", error=True)
     if code == INTERRUPTED:
         print("topoloom: interrupted; nothing was stored", file=sys.stderr)
     return code or 0

@@ -7,7 +7,7 @@ import typer
 
 from topoloom.app.cli.common import is_file, named_graphs, opened
 from topoloom.app.cli.output.formatting import seconds, size
-from topoloom.app.cli.output.text_table import Column, Table, wrapped
+from topoloom.app.cli.output.text_table import Column, Table, say
 from topoloom.app.cli.shared_options import Reading, given
 from topoloom.app.requests.options import boxes, cluster, patch_plans
 
@@ -81,16 +81,16 @@ def box_design_table(document: dict[str, Any]) -> Table:
 
 def show_box_design(document: dict[str, Any]) -> None:
     """Print a box-design/1 document: the answer, the topologies, the value of more cables."""
-    print(wrapped(_answer(document)))
+    say(_answer(document))
     print()
     box_design_table(document).print()
     print()
     _more(document).print()
     for one in document["more_cables"]:
         if "reason" in one:
-            print(wrapped(f"{one['degree']} cables: {one['reason']}"))
+            say(f"{one['degree']} cables: {one['reason']}")
     for one in document.get("left_out", ()):
-        print(wrapped(f"left out  {one['between']}: {one['reason']}"))
+        say(f"left out  {one['between']}: {one['reason']}")
 
 
 def _answer(document: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from topoloom.app.cli.output.text_table import print_note
+from topoloom.app.cli.output.text_table import print_note, say
 from topoloom.app.cli.shared_options import given
 
 if TYPE_CHECKING:
@@ -270,14 +270,14 @@ def write(pieces: str | Iterable[str] | Mapping[str, bytes], out: Path | None, w
         if out is None:
             raise typer.BadParameter("must name a folder for several files", param_hint="--out")
         write_files(out, pieces)
-        typer.echo(f"{what}: {len(pieces)} files written to {out}", err=is_stream(out))
+        say(f"{what}: {len(pieces)} files written to {out}", error=is_stream(out))
         return
     parts = [pieces] if isinstance(pieces, str) else pieces
     if out is not None and is_beside(out):
         from topoloom.app.files.local_files import write_text
 
         write_text(out, parts)
-        typer.echo(f"{what}: written to {out}")
+        say(f"{what}: written to {out}")
         return
     part = ""
     for part in parts:

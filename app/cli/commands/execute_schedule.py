@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import StrictInt
-from rich.console import Console
 
 from topoloom.app.cli.output.formatting import counted
+from topoloom.app.cli.output.text_table import say
 from topoloom.app.extras import require_extra
 from topoloom.app.files.local_files import read_json
 from topoloom.app.requests.base import Bytes, Request
@@ -150,7 +150,7 @@ def show(document: dict[str, Any]) -> None:
     times = f"{runs} run{'s' if runs > 1 else ''} of {_span(document['seconds'])} on this machine"
     lines.append(f"{'wrong' if wrong else 'exact'}: {times}")
     for line in lines:
-        Console().print(line, soft_wrap=True, highlight=False, markup=False)
+        say(line)
 
 
 def _span(seconds: list[float]) -> str:

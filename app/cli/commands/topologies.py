@@ -149,8 +149,10 @@ def frontier(
     show(answer, as_json, as_csv)
     if explain:
         from topoloom.app.cli.output.frontier_explanation import explained
+        from topoloom.app.cli.output.text_table import say
 
-        typer.echo("\n".join(explained(answer.document())))
+        for line in explained(answer.document()):
+            say(line)
 
 
 @app.command()

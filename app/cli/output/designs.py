@@ -5,7 +5,7 @@ from typing import Any
 
 from topoloom.app.cli.output.formatting import algorithm_of, name_of, seconds, short_id, size, speed
 from topoloom.app.cli.output.frontiers import POINT, bound_row, point_row
-from topoloom.app.cli.output.text_table import Column, Table, wrapped
+from topoloom.app.cli.output.text_table import Column, Table, say
 
 _WIRED = ("point", "bound")
 _USUAL = {"double-binary-tree": "double binary tree", "shifted-ring": "shifted ring"}
@@ -88,7 +88,7 @@ def _point_row(entry: dict[str, Any]) -> dict[str, Any]:
 def show_design(design: dict[str, Any]) -> None:
     """Print a design/1 document: the answer, the tables, the algorithms by size."""
     request, best = design["request"], _best(design)
-    print(wrapped(answer_sentence(design)))
+    say(answer_sentence(design))
     print()
     whole = design_table(design)
     named = replace(whole.columns[0], heading="can be wired")
@@ -98,23 +98,21 @@ def show_design(design: dict[str, Any]) -> None:
     _others(design).print()
     for assumption in dict.fromkeys(entry["assumption"] for entry in design.get("assumed", ())):
         names = [e["name"] for e in design["assumed"] if e["assumption"] == assumption]
-        print(wrapped(f"assumed for {' and '.join(names)}: {assumption}"))
+        say(f"assumed for {' and '.join(names)}: {assumption}")
     print()
-    print(
-        wrapped(
-            f"hosts: {request['nodes']} of {request['degree']} ports, {request['links']} links, "
-            f"{speed(request)}"
-        )
+    say(
+        f"hosts: {request['nodes']} of {request['degree']} ports, {request['links']} links, "
+        f"{speed(request)}"
     )
     if _is_workload(design):
-        print(wrapped(f"workload: {_workload(design)}"))
-    print(f"topology {short_id(best['topology_id'])}: {best['recipe']}")
+        say(f"workload: {_workload(design)}")
+    say(f"topology {short_id(best['topology_id'])}: {best['recipe']}")
     for line in _trade_off(design):
         print(line)
     if _is_workload(design):
         _tasks(design).print()
     for line in (*_switches(design), *_pruned(design), *_schedules(design)):
-        print(wrapped(line))
+        say(line)
 
 
 def answer_sentence(design: dict[str, Any]) -> str:

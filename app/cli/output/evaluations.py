@@ -7,7 +7,7 @@ from topoloom.app.cli.output.bottleneck import cut_lines, labelled
 from topoloom.app.cli.output.formatting import counted, fraction, seconds
 from topoloom.app.cli.output.frontiers import cost_table
 from topoloom.app.cli.output.groups import show_group_optimum
-from topoloom.app.cli.output.text_table import Column, Table
+from topoloom.app.cli.output.text_table import Column, Table, say, terminal_width
 
 
 def show_cost(document: dict[str, Any]) -> None:
@@ -61,7 +61,7 @@ def show_optimum(document: dict[str, Any]) -> None:
             f"{fraction(healthy['ratio'])} of it remains"
         )
     for line in lines + value_lines(document):
-        print(line)
+        say(line)
 
 
 def _bound_line(document: dict[str, Any]) -> str:
@@ -88,7 +88,7 @@ def _show_all_to_all(document: dict[str, Any]) -> None:
         f"routes         {best['method']}, at most {best['steps']} hops",
     )
     for line in lines:
-        print(line)
+        say(line)
 
 
 def show_simulation(document: dict[str, Any]) -> None:
@@ -107,7 +107,7 @@ def show_simulation(document: dict[str, Any]) -> None:
         ("messages", f"{document['messages']}, in {document['events']} link transmissions"),
     ]
     for name, value in rows:
-        print(f"{name:<14}{value}")
+        say(f"{name:<14}{value}")
 
 
 def _large_row(document: dict[str, Any]) -> list[tuple[str, str]]:
@@ -165,7 +165,7 @@ def value_lines(document: dict[str, Any]) -> list[str]:
     lines = ["", f"algbw gained by 1 {unit} more, lost by 1 less, and with links twice"]
     valuable = [value for value in document["values"] if not _worthless(value)]
     if valuable:
-        lines += _table(valuable, unit).text().splitlines()
+        lines += _table(valuable, unit).text(terminal_width()).splitlines()
     if others := len(document["values"]) - len(valuable):
         kinds = f"{others} {'other ' if valuable else ''}kind{'s' if others > 1 else ''} of links"
         lines.append(f"{kinds}: no gain from more capacity, no loss from slightly less")
@@ -185,10 +185,10 @@ def _table(values: list[dict[str, Any]], unit: str) -> Table:
         Column("count", "alike"),
         Column(f"{unit} each", "capacity"),
         Column("one more", "more", _short),
-        Column("all more", "each_more", _short),
+        Column("all more", "each_more", _short, drop=1),
         Column("one less", "less", _short),
         Column("one twice", "doubled", _short),
-        Column("all twice", "all_doubled", _short),
+        Column("all twice", "all_doubled", _short, drop=2),
     )
     rows = [value | {"ends": _named(value["ends"]), "capacity": _both(value)} for value in values]
     return Table(columns, rows)

@@ -4,7 +4,7 @@ from fractions import Fraction
 from typing import Any
 
 from topoloom.app.cli.output.formatting import rate, seconds
-from topoloom.app.cli.output.text_table import Column, Table, wrapped
+from topoloom.app.cli.output.text_table import Column, Table, say
 from topoloom.app.requests.base import format_bytes
 
 
@@ -38,10 +38,10 @@ def show_group_schedules(document: dict[str, Any]) -> None:
         unit = document["bandwidth_unit"]
         if unit == "link":
             speed = f"{document['unit_gbps']:g} Gbit/s"
-            print(wrapped(f"note: 1 link sends {speed}; --node-gbps changes this"))
+            say(f"note: 1 link sends {speed}; --node-gbps changes this")
         if "alpha_us" in document:
             latency = f"{document['alpha_us']:g} us"
-            print(wrapped(f"note: a hop takes {latency}; --alpha-us changes this"))
+            say(f"note: a hop takes {latency}; --alpha-us changes this")
 
 
 def show_group_optimum(document: dict[str, Any]) -> None:
@@ -54,7 +54,7 @@ def show_group_optimum(document: dict[str, Any]) -> None:
     )
     at_once = "the groups of all kinds" if mixed else "all groups of a kind"
     start = name if mixed else f"{name}, {document['collective']}"
-    print(wrapped(f"{start}: with {at_once} at once, {rates}"))
+    say(f"{start}: with {at_once} at once, {rates}")
     rows = [
         {
             "kind": kind["kind"],
@@ -74,8 +74,8 @@ def show_group_optimum(document: dict[str, Any]) -> None:
         *((Column("traffic", "traffic", left=True),) if mixed else ()),
         Column("groups", "groups"),
         Column("hosts", "size"),
-        Column("own links", "members_only"),
-        Column("alone", "alone"),
+        Column("own links", "members_only", drop=1),
+        Column("alone", "alone", drop=2),
         Column("all of kind" if mixed else "all at once", "together"),
         *((Column("all kinds", "all_kinds"),) if mixed else ()),
         Column("proof", "proof", left=True),
@@ -83,21 +83,17 @@ def show_group_optimum(document: dict[str, Any]) -> None:
     Table(columns, rows).print()
     if "dimensions" in document:
         order = ", then ".join(one["name"] for one in document["dimensions"])
-        print(
-            wrapped(
-                f"note: ranks count through {order}, in the order of --groups; rank r runs on the "
-                "r-th compute node"
-            )
+        say(
+            f"note: ranks count through {order}, in the order of --groups; rank r runs on the r-th "
+            "compute node"
         )
     idle = "in the first three rates, " if mixed else ""
-    print(
-        wrapped(
-            "note: own links are links among the members and switches; "
-            f"{idle}groups of other kinds are idle"
-        )
+    say(
+        f"note: own links are links among the members and switches; {idle}groups of other kinds "
+        "are idle"
     )
     if mixed:
-        print(wrapped("note: all kinds: the least time in which every group moves its own bytes"))
+        say("note: all kinds: the least time in which every group moves its own bytes")
 
 
 def _proof(found: dict[str, Any]) -> str:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from topoloom.app.cli.output.formatting import seconds
-from topoloom.app.cli.output.text_table import Column, Table, wrapped
+from topoloom.app.cli.output.text_table import Column, Table, say
 
 
 def _signed(value: float) -> str:
@@ -52,8 +52,8 @@ def answer(document: dict[str, Any]) -> str:
 
 def show_iteration(document: dict[str, Any]) -> None:
     """Print an iteration/1 document: the answer, then its tables."""
-    print(wrapped(answer(document)))
-    print(wrapped(_placement(document)))
+    say(answer(document))
+    say(_placement(document))
     print()
     phase_table(document).print()
     print()
@@ -62,7 +62,7 @@ def show_iteration(document: dict[str, Any]) -> None:
     Table(GAINS, document["gains"]).print()
     for row in document["baselines"]:
         if "assumption" in row:
-            print(wrapped(f"{row['topology']}: {row['assumption']}"))
+            say(f"{row['topology']}: {row['assumption']}")
 
 
 def phase_table(document: dict[str, Any]) -> Table:

@@ -3,7 +3,7 @@
 import sys
 from typing import TYPE_CHECKING, Any
 
-from topoloom.app.cli.output.text_table import Column, Table
+from topoloom.app.cli.output.text_table import Column, Table, say
 
 if TYPE_CHECKING:
     from topoloom.schedules.formats.inspection.requirements import Requirements
@@ -28,7 +28,7 @@ def show_requirements(found: "Requirements", *, beside: bool) -> None:
     """Print the requirements to stdout if the program goes to a file, else to a terminal."""
     if beside or sys.stderr.isatty():
         for line in lines_of(found):
-            print(line, file=sys.stdout if beside else sys.stderr)
+            say(line, error=not beside)
 
 
 def lines_of(found: "Requirements") -> list[str]:

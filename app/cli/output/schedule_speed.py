@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from topoloom.app.cli.output.formatting import fraction, seconds
+from topoloom.app.cli.output.text_table import say
 from topoloom.app.requests.base import format_bytes
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def show_speed(find: "Callable[[], Speed]", form: str = "json", *, beside: bool)
     """
     if beside or sys.stderr.isatty():
         for line in lines_of(find(), form):
-            print(line, file=sys.stdout if beside else sys.stderr)
+            say(line, error=not beside)
 
 
 def lines_of(speed: "Speed", form: str = "json") -> list[str]:

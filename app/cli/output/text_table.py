@@ -11,15 +11,17 @@ adds 0.036 s to the 0.26 s of CPU time of a cached answer.
 import csv
 import io
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from textwrap import wrap
+from textwrap import fill, wrap
 from typing import Any
 
 _GAP = "  "
 _LEAST_WIDTH = 12
+_LABEL = re.compile(r" *(\S.{0,14}? {2,})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,16 +114,31 @@ def terminal_width() -> int | None:
 
 
 def wrapped(text: str, *, error: bool = False) -> str:
-    """Return a sentence, wrapped if stdout is a terminal; with ``error``, if stderr is one."""
-    if not (sys.stderr if error else sys.stdout).isatty():
-        return text
+    """Return a line, wrapped if stdout is a terminal; with ``error``, if stderr is one.
+
+    The text behind a label and two spaces stays behind the label.
+    """
     width = shutil.get_terminal_size().columns
-    return "\n".join(wrap(text, width, break_long_words=False, break_on_hyphens=False))
+    if len(text) <= width or not (sys.stderr if error else sys.stdout).isatty():
+        return text
+    label = _LABEL.match(text)
+    return fill(
+        text,
+        width,
+        subsequent_indent=" " * label.end() if label else "",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def say(text: str, *, error: bool = False) -> None:
+    """Print a line, wrapped on a terminal, to stdout; with ``error``, to stderr."""
+    print(wrapped(text, error=error), file=sys.stderr if error else sys.stdout)
 
 
 def print_note(text: str) -> None:
     """Print a note to stderr."""
-    print(wrapped(f"note: {text}", error=True), file=sys.stderr)
+    say(f"note: {text}", error=True)
 
 
 def is_coloured() -> bool:
