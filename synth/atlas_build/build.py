@@ -26,9 +26,9 @@ from topoloom.synth.recipes.build import build, traits
 from topoloom.synth.recipes.recipe import LineGraph, Recipe, parse
 from topoloom.synth.search.candidates import Candidate
 from topoloom.synth.search.frontier import frontier
-from topoloom.synth.search.random_seeds import drawn
-from topoloom.synth.search.recipe_enumeration import Catalogue, Wanted
-from topoloom.synth.search.resized_candidates import resized
+from topoloom.synth.search.random_seeds import random_seeds
+from topoloom.synth.search.recipe_enumeration import Catalog, Constraints
+from topoloom.synth.search.resized_candidates import resized_graphs
 from topoloom.synth.slack import (
     MAX_SLACK,
     MAX_STEPS,
@@ -122,7 +122,7 @@ class AtlasBuilder:
         known = bundled_of(search.nodes, search.degree)
         if not known.searched(*size, by_slack=True) or search.nodes > _MOST_SAMPLED:
             return ()
-        return (*drawn(*size), *resized(*size, self.other))
+        return (*random_seeds(*size), *resized_graphs(*size, self.other))
 
     def _has_begun(self) -> bool:
         """Return whether the atlas includes the frontier; a merged atlas omits it."""
@@ -232,7 +232,7 @@ def _line_graph(one: Candidate, nodes: int, degree: int) -> Candidate:
 def _catalogue(nodes: int, degree: int, two_way: bool) -> tuple[Candidate, ...]:
     if nodes <= degree:
         return ()
-    return Catalogue(Wanted(two_way), nodes, degree, eager=False).front(nodes, degree)
+    return Catalog(Constraints(two_way), nodes, degree, exhaustive=False).front(nodes, degree)
 
 
 def build_atlas(

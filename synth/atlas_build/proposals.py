@@ -22,7 +22,7 @@ from topoloom.synth.families.random_graphs import RandomGraph, RandomRegular, Ra
 from topoloom.synth.recipes.build import traits
 from topoloom.synth.recipes.recipe import LineGraph, Recipe, parse
 from topoloom.synth.search.candidates import Candidate
-from topoloom.synth.search.resize import brought_near, fitted
+from topoloom.synth.search.resize import resized_to_diameter, shorten
 
 Known = Callable[[int], Sequence[Candidate]]
 """Map a number of nodes to the known candidates of the same degree and links."""
@@ -124,7 +124,7 @@ def short(current: Round) -> Iterator[Recipe]:
     if late == 0:
         yield from (graph for late, graph in counted if late == 0)
     elif _exchangeable(search) and late <= _HOPEFUL * search.nodes:
-        shortened = brought_near(best, depth, _seed(rng), _TARGETED_WORDS)
+        shortened = shorten(best, depth, _seed(rng), _TARGETED_WORDS)
         if shortened is not None:
             yield shortened
 
@@ -143,7 +143,7 @@ def resized(current: Round) -> Iterator[Recipe]:
         return
     base = int(rng.choice(chosen))
     for one in _bases(current, base, depth):
-        recipe = fitted(one, nodes, depth, _seed(rng), _TARGETED_WORDS)
+        recipe = resized_to_diameter(one, nodes, depth, _seed(rng), _TARGETED_WORDS)
         if recipe is not None:
             yield recipe
 
@@ -162,7 +162,7 @@ def beside(current: Round) -> Iterator[Recipe]:
     count = 0
     for _ in range(_SEEDS if bases else 0):
         base = bases[int(rng.integers(len(bases)))]
-        recipe = fitted(base, nodes, depth, _seed(rng), _WORDS)
+        recipe = resized_to_diameter(base, nodes, depth, _seed(rng), _WORDS)
         if recipe is not None:
             count += 1
             yield recipe

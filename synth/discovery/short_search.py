@@ -22,22 +22,26 @@ _NEAR_BANDWIDTH = Fraction(203, 200)
 
 
 @lru_cache(maxsize=4096)
-def sampled(nodes: int, degree: int, links: Links, *, eager: bool = True) -> tuple[Recipe, ...]:
+def sampled(
+    nodes: int, degree: int, links: Links, *, exhaustive: bool = True
+) -> tuple[Recipe, ...]:
     """Return some good Cayley digraphs and lifts of this size; deterministic.
 
     Empty at sizes that were searched for the atlas: the atlas includes the results of these moves
     (`synth.atlas_build.audit`).  The number of moves is fixed and takes about a quarter of a
-    second.  Unless ``eager``, the first lift close enough for slack schedules ends the search.
+    second.  Unless ``exhaustive``, the first lift close enough for slack schedules ends the search.
 
     >>> sampled(16, 4, Links.UNIDIRECTIONAL)
     ()
     """
     if bundled_of(nodes, degree).searched(nodes, degree, links):
         return ()
-    return tuple(parse(entry.recipe) for entry in short_search(nodes, degree, links, eager=eager))
+    return tuple(
+        parse(entry.recipe) for entry in short_search(nodes, degree, links, exhaustive=exhaustive)
+    )
 
 
-def short_search(nodes: int, degree: int, links: Links, *, eager: bool = True) -> Atlas:
+def short_search(nodes: int, degree: int, links: Links, *, exhaustive: bool = True) -> Atlas:
     """Return the result of `sampled` regardless of the atlas; empty out of range.
 
     >>> [len(short_search(nodes, 3, Links.BIDIRECTIONAL)) > 0 for nodes in (16, 26)]
@@ -56,7 +60,7 @@ def short_search(nodes: int, degree: int, links: Links, *, eager: bool = True) -
     except ImpossibleRequest:
         return Atlas()
     for _ in range(_ROUNDS):
-        if explorer.done or (not eager and _is_near(explorer)):
+        if explorer.done or (not exhaustive and _is_near(explorer)):
             break
         explorer.round()
     return explorer.atlas

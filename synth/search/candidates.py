@@ -57,24 +57,24 @@ class Candidate:
 
     @property
     def steps(self) -> int:
-        """Within how many steps both directions are done; by broadcast they are the same."""
+        """Steps in which both directions end; broadcasts of both take equally many."""
         return max(cost.steps for cost in self.costs)
 
     @property
     def bandwidth(self) -> Fraction:
-        """The larger of both directions."""
+        """Bandwidth cost of the worse direction."""
         return max(cost.bandwidth for cost in self.costs)
 
     @property
     def simplicity(self) -> tuple[int, int, int, str]:
-        """Orders equally good recipes: fewest operators, first family, shortest text."""
+        """Sort key of equally good recipes: fewest operators, first family, shortest text."""
         text = str(self.recipe)
         return *_operators_and_family(self.recipe), len(text), text
 
 
 @lru_cache(maxsize=64)
 def measured(recipe: Recipe) -> Candidate:
-    """Return the recipe with measured costs; a large size asks for the same graphs twice.
+    """Return the recipe with measured costs.  Cached: large sizes need the same graphs twice.
 
     Raises:
         ClaimBroken: The graph does not cost what a theorem promises: a bug.
@@ -92,18 +92,18 @@ def measured_unless_dominated(recipe: Recipe, others: Iterable[Candidate]) -> tu
     Raises:
         ClaimBroken: The graph does not cost what a theorem promises: a bug.
     """
-    looked = _looked(recipe, list(others))
-    if looked is None:
+    costs = _probed_costs(recipe, list(others))
+    if costs is None:
         return ()
-    for cost, transposed in zip(looked, (False, True), strict=True):
+    for cost, transposed in zip(costs, (False, True), strict=True):
         claimed = claim_transpose(recipe) if transposed else claim(recipe)
         if claimed and not claimed.covers(cost):
             raise ClaimBroken(str(recipe), f"must cost {claimed}, but costs {cost}")
-    return (Candidate(recipe, *looked, measured=True),)
+    return (Candidate(recipe, *costs, measured=True),)
 
 
-def _looked(recipe: Recipe, rivals: Sequence[Candidate]) -> tuple[Cost, Cost] | None:
-    """Return the costs both ways; None as soon as the destinations so far are enough of them."""
+def _probed_costs(recipe: Recipe, rivals: Sequence[Candidate]) -> tuple[Cost, Cost] | None:
+    """Return the costs in both directions; None as soon as a rival dominates the recipe."""
     topology, destinations = recipes.build(recipe), representatives(recipe)
     turned = topology.transpose()
     gather = CostProbe(topology)
@@ -111,19 +111,19 @@ def _looked(recipe: Recipe, rivals: Sequence[Candidate]) -> tuple[Cost, Cost] | 
     # In an order that no structure follows.
     order = np.argsort(np.arange(len(destinations)) * _STRIDE % 2**32, kind="stable")
 
-    def look(some: NDArray[np.int64]) -> tuple[Cost, Cost]:
-        cost = gather.measure(destinations[some])
-        return cost, cost if scatter is gather else scatter.measure(destinations[some])
+    def costs_with(more: NDArray[np.int64]) -> tuple[Cost, Cost]:
+        cost = gather.measure(destinations[more])
+        return cost, cost if scatter is gather else scatter.measure(destinations[more])
 
     seen = 0
-    for enough in (some for some in limits.PROBED_DESTINATIONS if some < len(order)):
-        least, seen = look(order[seen:enough]), enough
-        if any(_makes_needless(one, recipe, least) for one in rivals):
+    for count in (some for some in limits.PROBED_DESTINATIONS if some < len(order)):
+        least, seen = costs_with(order[seen:count]), count
+        if any(_dominates_bound(one, recipe, least) for one in rivals):
             return None
-    return look(order[seen:])
+    return costs_with(order[seen:])
 
 
-def _makes_needless(rival: Candidate, recipe: Recipe, least: tuple[Cost, Cost]) -> bool:
+def _dominates_bound(rival: Candidate, recipe: Recipe, least: tuple[Cost, Cost]) -> bool:
     """Return whether a rival is no worse than least costs of a recipe, and better or simpler."""
     return _no_worse(rival.costs, least) and (
         rival.costs != least or _operators_and_family(rival.recipe) <= _operators_and_family(recipe)
@@ -131,24 +131,23 @@ def _makes_needless(rival: Candidate, recipe: Recipe, least: tuple[Cost, Cost]) 
 
 
 def exact_claims(recipe: Recipe) -> tuple[Cost, Cost] | None:
-    """Return the costs on the graph and on its transpose if theorems say them exactly."""
+    """Return the costs on the graph and on its transpose if theorems state them exactly."""
     claims = [claim(recipe), claim_transpose(recipe)]
     found = [claimed.cost for claimed in claims if claimed and claimed.exact]
     return (found[0], found[1]) if len(found) == 2 else None
 
 
 def undominated(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
-    """Return those candidates that no other one dominates, the simplest of equals.
+    """Return the candidates that no other dominates, sorted by steps; the simplest of equals.
 
-    One dominates another if it is no worse in steps and bandwidth, on the graph and on
-    its transpose, and better in one; of equals, breadth-first broadcast is simpler than labels.
-    Labels count as taking the steps within which both directions are done.  Sorted by
-    steps.  O(candidates * result).
+    A candidate dominates another if it is no worse in steps and bandwidth, on the graph and on its
+    transpose, and better in one.  Of equals, broadcast is simpler than a slack schedule.  Both
+    directions of a candidate count with its larger number of steps.  O(candidates * result).
     """
     kept: list[Candidate] = []
     # A candidate that dominates another, or is equal and simpler, sorts before the other.
     for one in sorted(candidates, key=_order):
-        if not any(_no_worse(other.costs, _within(one)) for other in kept):
+        if not any(_no_worse(other.costs, _with_equal_steps(one)) for other in kept):
             kept.append(one)
     return tuple(kept)
 
@@ -158,12 +157,12 @@ def _order(one: Candidate) -> tuple[Any, ...]:
     return one.steps, *bandwidths, *one.costs, one.within or 0, one.simplicity
 
 
-def _within(one: Candidate) -> tuple[Cost, Cost]:
+def _with_equal_steps(one: Candidate) -> tuple[Cost, Cost]:
     return Cost(one.steps, one.cost.bandwidth), Cost(one.steps, one.transpose.bandwidth)
 
 
 def _operators_and_family(recipe: Recipe) -> tuple[int, int]:
-    """Return how many operators there are, and where the first family stands in the list."""
+    """Return the number of operators, and the least index of a family in `FAMILIES`."""
     match recipe:
         case Base():
             return 0, _FAMILY_ORDER[type(recipe)]
@@ -182,7 +181,7 @@ def _no_worse(one: tuple[Cost, Cost], other: tuple[Cost, Cost]) -> bool:
     )
 
 
-def affordable(offered: Sequence[Recipe]) -> list[Recipe]:
+def affordable(recipes_of_size: Sequence[Recipe]) -> list[Recipe]:
     """Return the recipes of one size to measure, taken from the families in turn.
 
     Every small graph is measured; only large graphs are limited in number.
@@ -191,21 +190,21 @@ def affordable(offered: Sequence[Recipe]) -> list[Recipe]:
     >>> [str(one) for one in affordable([parse("Cayley(5, 4, 2, 1, 5)"), parse("Hypercube(3)")])]
     ['Cayley(5, 4, 2, 1, 5)', 'Hypercube(3)']
     """
-    if not offered:
+    if not recipes_of_size:
         return []
-    nodes, degree = recipes.size(offered[0])
-    place: Counter[str] = Counter()
+    nodes, degree = recipes.size(recipes_of_size[0])
+    seen: Counter[str] = Counter()
     ranked: list[tuple[int, int]] = []
-    for number, recipe in enumerate(offered):
+    for number, recipe in enumerate(recipes_of_size):
         family = type(recipe).__name__
-        ranked.append((place[family], number))
-        place[family] += 1
+        ranked.append((seen[family], number))
+        seen[family] += 1
     most = max(limits.MIN_MEASURED_GRAPHS, limits.MAX_MEASURED_LINKS // (nodes * degree))
-    return [offered[number] for _, number in sorted(ranked)][:most]
+    return [recipes_of_size[number] for _, number in sorted(ranked)][:most]
 
 
 def is_quickly_known(recipe: Recipe) -> bool:
-    """Return whether theorems give the cost of a recipe, or measuring it takes little work.
+    """Return whether theorems give the cost of a recipe, or measuring is quick.
 
     >>> from topoloom.synth.recipes.recipe import parse
     >>> [is_quickly_known(parse(one)) for one in ("Torus(100, 100)", "RandomRegular(9000, 4, 1)")]
@@ -217,11 +216,11 @@ def is_quickly_known(recipe: Recipe) -> bool:
     return nodes * degree * len(representatives(recipe)) <= limits.MAX_OPERAND_WORK
 
 
-def has_few_kinds(recipe: Recipe) -> bool:
+def has_few_orbits(recipe: Recipe) -> bool:
     """Return whether theorems give the cost of a recipe, or few destinations determine it.
 
     >>> from topoloom.synth.recipes.recipe import parse
-    >>> has_few_kinds(parse("Torus(9, 9)")), has_few_kinds(parse("RandomRegular(81, 4, 1)"))
+    >>> has_few_orbits(parse("Torus(9, 9)")), has_few_orbits(parse("RandomRegular(81, 4, 1)"))
     (True, False)
     """
     nodes, _ = recipes.size(recipe)

@@ -11,10 +11,10 @@ from topoloom.synth.errors import BeyondSearch, ImpossibleRequest, NoneKnown
 from topoloom.synth.evaluation.cost import Links
 from topoloom.synth.limits import MAX_DEGREE
 from topoloom.synth.search import limits
-from topoloom.synth.search.recipe_enumeration import Catalogue, Wanted
+from topoloom.synth.search.recipe_enumeration import Catalog, Constraints
 
 
-def require_possible(nodes: int, degree: int, links: Links, parallel_links: bool) -> None:
+def require_feasible(nodes: int, degree: int, links: Links, parallel_links: bool) -> None:
     """Raise unless graphs of this size, degree and kind of links exist and can be searched for.
 
     Raises:
@@ -22,7 +22,7 @@ def require_possible(nodes: int, degree: int, links: Links, parallel_links: bool
             and nearby sizes.
         BeyondSearch: More than `MAX_NODES` hosts or `MAX_DEGREE` ports.
 
-    >>> require_possible(31, 3, Links.BIDIRECTIONAL, False)
+    >>> require_feasible(31, 3, Links.BIDIRECTIONAL, False)
     Traceback (most recent call last):
     ...
     topoloom.synth.errors.ImpossibleRequest: degree: nodes * degree must be even, as a two-way \
@@ -71,22 +71,22 @@ def _require_pairs_of_ports(nodes: int, degree: int, parallel_links: bool) -> No
     )
 
 
-def unknown(wanted: Wanted, nodes: int, degree: int) -> NoneKnown:
+def none_known(constraints: Constraints, nodes: int, degree: int) -> NoneKnown:
     """Return the error that no topology of this size satisfies the constraints.
 
     The error suggests sizes at which a base fits, at most 64 more or fewer hosts or ports;
     nothing is measured.
 
-    >>> print(unknown(Wanted(families=frozenset({"Hypercube"})), 31, 4))
+    >>> print(none_known(Constraints(families=frozenset({"Hypercube"})), 31, 4))
     families: must leave some topology of 31 nodes of degree 4; none is known; near are 16 nodes \
 of degree 4
     """
-    if wanted.families is not None:
+    if constraints.families is not None:
         field = "families"
     else:
-        field = "vertex_transitive" if wanted.vertex_transitive else "degree"
-    sizes = _nearest(nodes, lambda near: _has(wanted, near, degree))
-    degrees = _nearest(degree, lambda near: _has(wanted, nodes, near))
+        field = "vertex_transitive" if constraints.vertex_transitive else "degree"
+    sizes = _nearest(nodes, lambda near: _has_base(constraints, near, degree))
+    degrees = _nearest(degree, lambda near: _has_base(constraints, nodes, near))
     near = []
     if sizes:
         near.append(f"{' or '.join(map(str, sizes))} nodes of degree {degree}")
@@ -98,18 +98,18 @@ of degree 4
     return NoneKnown(field, f"must leave some topology of {size}; none is known{said}")
 
 
-def _has(wanted: Wanted, nodes: int, degree: int) -> bool:
-    """Return whether some base of this size is wanted."""
-    links = Links.BIDIRECTIONAL if wanted.bidirectional else Links.UNIDIRECTIONAL
+def _has_base(constraints: Constraints, nodes: int, degree: int) -> bool:
+    """Return whether some base of this size satisfies the constraints."""
+    links = Links.BIDIRECTIONAL if constraints.bidirectional else Links.UNIDIRECTIONAL
     try:
-        require_possible(nodes, degree, links, wanted.parallel_links)
+        require_feasible(nodes, degree, links, constraints.parallel_links)
     except ImpossibleRequest:
         return False
-    return Catalogue(wanted, nodes, degree).has_base()
+    return Catalog(constraints, nodes, degree).has_base()
 
 
 def _nearest(number: int, fits: Callable[[int], bool]) -> list[int]:
-    """Return the nearest smaller and the nearest larger number that fit, where there are."""
+    """Return the nearest smaller and the nearest larger number that fit, if any."""
     smaller = range(number - 1, max(0, number - limits.MAX_SUGGESTION_DISTANCE - 1), -1)
     larger = range(number + 1, number + limits.MAX_SUGGESTION_DISTANCE + 1)
     found = (next(filter(fits, tried), None) for tried in (smaller, larger))

@@ -37,17 +37,17 @@ from topoloom.synth.families import family
 from topoloom.synth.recipes.build import build, size
 from topoloom.synth.recipes.recipe import Recipe
 from topoloom.synth.search.candidates import Candidate, measured, undominated
-from topoloom.synth.search.feasibility import require_possible, unknown
-from topoloom.synth.search.large_sizes import evened, takes_more
-from topoloom.synth.search.line_graph_candidates import enough, lined
-from topoloom.synth.search.recipe_enumeration import Catalogue, Wanted
+from topoloom.synth.search.feasibility import none_known, require_feasible
+from topoloom.synth.search.large_sizes import is_large, with_large_candidates
+from topoloom.synth.search.line_graph_candidates import target_steps, with_line_graphs
+from topoloom.synth.search.recipe_enumeration import Catalog, Constraints
 from topoloom.synth.search.sampled_candidates import (
-    labels_serve,
-    random_graphs,
-    short_graphs,
-    was_swept,
+    few_step_graphs,
+    is_built_size,
+    is_sampled_size,
+    sampled_graphs,
 )
-from topoloom.synth.search.slack_candidates import labelled
+from topoloom.synth.search.slack_candidates import with_slack_schedules
 from topoloom.synth.topology.notebook import html_table
 
 
@@ -179,103 +179,110 @@ def frontier(
     ...     print(point.recipe, point.cost.steps, point.cost.bandwidth)
     Circulant(12, 2, 3) 2 11/12
     """
-    require_possible(nodes, degree, links, parallel_links)
+    require_feasible(nodes, degree, links, parallel_links)
     bounds = lower_bound(nodes, degree, links)
-    chosen = None if families is None else _known(families)
+    chosen = None if families is None else _known_families(families)
     two_way = links is Links.BIDIRECTIONAL
     own = _expandable(bases, nodes, degree)
-    wanted = Wanted(two_way, parallel_links, vertex_transitive, chosen, own)
-    found = _Search(wanted, degree, schedule).found(nodes)
+    constraints = Constraints(two_way, parallel_links, vertex_transitive, chosen, own)
+    found = _Search(constraints, degree, schedule).found(nodes)
     if not found:
-        raise unknown(wanted, nodes, degree)
+        raise none_known(constraints, nodes, degree)
     points = tuple(Point(one.recipe, *one.costs, one.within) for one in found)
     if max_steps is not None:
-        least = min(point.steps for point in points)
-        if max_steps < least:
-            # Only the bound proves that there is none; the search just finds none.
-            known = "there is none" if least == bounds.steps else "none is known"
-            kind = ImpossibleRequest if max_steps < bounds.steps else NoneKnown
-            raise kind(
-                "max_steps",
-                f"must be at least {least}: of fewer steps {known}; the bound is {bounds.steps}",
-            )
+        _require_reached(max_steps, min(point.steps for point in points), bounds.steps)
         points = tuple(point for point in points if point.steps <= max_steps)
     return Frontier(nodes, degree, links, bounds, points)
 
 
 class _Search:
-    """Undominated candidates of one degree, by the number of nodes."""
+    """A search for undominated candidates of one degree, with its cache of smaller sizes."""
 
-    def __init__(self, wanted: Wanted, degree: int, schedule: Literal["bfb", "best"]) -> None:
-        self._wanted, self._degree, self._schedule = wanted, degree, schedule
-        self._short: dict[tuple[int, int], tuple[Candidate, ...]] = {}
+    def __init__(
+        self, constraints: Constraints, degree: int, schedule: Literal["bfb", "best"]
+    ) -> None:
+        self._constraints, self._degree, self._schedule = constraints, degree, schedule
+        self._few_step: dict[tuple[int, int], tuple[Candidate, ...]] = {}
 
     def found(self, nodes: int) -> tuple[Candidate, ...]:
         """Return the candidates of this number of nodes: steps 2 to 7."""
-        wanted, degree = self._wanted, self._degree
-        catalogue = self._catalogue(nodes)
+        constraints, degree = self._constraints, self._degree
+        catalog = self._catalog(nodes)
         if self._schedule == "bfb":
-            found = undominated(_enumerated(catalogue))
+            found = undominated(_enumerated(catalog))
         else:
             # Sampling takes up to a second, in kernels.
             with ThreadPoolExecutor(1) as pool:
-                sampling = pool.submit(random_graphs, wanted, nodes, degree)
-                found = undominated(_enumerated(catalogue))
-                found = labelled(found, sampling.result(), nodes, degree)
-            found = evened(found, wanted, nodes, degree)
-            found = self._with_line_graphs(found, wanted, nodes, enough(nodes, degree))
-        if not catalogue.eager and not _reaches_bandwidth(found, nodes):
-            found = undominated([*found, *map(_measured, catalogue.most_even())])
+                sampling = pool.submit(sampled_graphs, constraints, nodes, degree)
+                found = undominated(_enumerated(catalog))
+                found = with_slack_schedules(found, sampling.result(), nodes, degree)
+            found = with_large_candidates(found, constraints, nodes, degree)
+            found = self._with_line_graphs(found, constraints, nodes, target_steps(nodes, degree))
+        if not catalog.exhaustive and not _reaches_bandwidth(found, nodes):
+            found = undominated([*found, *map(_measured, catalog.balanced())])
         return found
 
-    def _catalogue(self, nodes: int) -> Catalogue:
+    def _catalog(self, nodes: int) -> Catalog:
         """Return the enumeration of recipes, narrowed where slack schedules serve better."""
-        wanted, degree, best = self._wanted, self._degree, self._schedule == "best"
-        eager = not best or not labels_serve(nodes, degree)
-        two_way_alone = wanted.bidirectional and wanted.families is None
-        few_kinds = best and takes_more(wanted, nodes, degree) and two_way_alone
-        return Catalogue(wanted, nodes, degree, eager=eager, few_kinds=few_kinds)
+        constraints, degree, best = self._constraints, self._degree, self._schedule == "best"
+        exhaustive = not best or not is_sampled_size(nodes, degree)
+        two_way_alone = constraints.bidirectional and constraints.families is None
+        few_orbits = best and is_large(constraints, nodes, degree) and two_way_alone
+        return Catalog(constraints, nodes, degree, exhaustive=exhaustive, few_orbits=few_orbits)
 
-    def short(self, nodes: int, most: int) -> tuple[Candidate, ...]:
-        """Return candidates of at most ``most`` steps as operands of line graphs: steps 2 to 6.
+    def few_step_candidates(self, nodes: int, most: int) -> tuple[Candidate, ...]:
+        """Return candidates of at most ``most`` steps, as operands of line graphs: steps 2 to 6.
 
         Random graphs have more steps, and given bases have the size of the request.
         """
-        if (nodes, most) not in self._short:
-            wanted, degree = Wanted(), self._degree
-            found = _enumerated(Catalogue(wanted, nodes, degree, eager=False))
+        if (nodes, most) not in self._few_step:
+            constraints, degree = Constraints(), self._degree
+            found = _enumerated(Catalog(constraints, nodes, degree, exhaustive=False))
             few = [one for one in found if one.steps <= most]
-            sampled = short_graphs(wanted, nodes, degree)
-            found = labelled(few, sampled, nodes, degree, most_steps=most)
-            found = self._with_line_graphs(found, wanted, nodes, most)
-            self._short[nodes, most] = tuple(one for one in found if one.steps <= most)
-        return self._short[nodes, most]
+            sampled = few_step_graphs(constraints, nodes, degree)
+            found = with_slack_schedules(few, sampled, nodes, degree, most_steps=most)
+            found = self._with_line_graphs(found, constraints, nodes, most)
+            self._few_step[nodes, most] = tuple(one for one in found if one.steps <= most)
+        return self._few_step[nodes, most]
 
     def _with_line_graphs(
-        self, found: tuple[Candidate, ...], wanted: Wanted, nodes: int, most: int
+        self, found: tuple[Candidate, ...], constraints: Constraints, nodes: int, most: int
     ) -> tuple[Candidate, ...]:
         """Return undominated candidates with line graphs; the atlas build had these already."""
-        if was_swept(wanted, nodes, self._degree):
+        if is_built_size(constraints, nodes, self._degree):
             return found
-        return lined(found, wanted, nodes, self._degree, most, self.short)
+        return with_line_graphs(
+            found, constraints, nodes, self._degree, most, self.few_step_candidates
+        )
 
 
-def _enumerated(catalogue: Catalogue) -> list[Candidate]:
+def _enumerated(catalog: Catalog) -> list[Candidate]:
     """Return the recipes of the catalogue with measured costs."""
-    return [_measured(candidate) for candidate in catalogue.asked()]
+    return [_measured(candidate) for candidate in catalog.requested()]
 
 
-def _known(families: Collection[str]) -> frozenset[str]:
+def _require_reached(max_steps: int, least: int, bound: int) -> None:
+    """Raise if the topology of the fewest steps, ``least``, takes more than ``max_steps``."""
+    if max_steps >= least:
+        return
+    # Only the bound proves that there is none; the search just finds none.
+    known = "there is none" if least == bound else "none is known"
+    kind = ImpossibleRequest if max_steps < bound else NoneKnown
+    rule = f"must be at least {least}: of fewer steps {known}; the bound is {bound}"
+    raise kind("max_steps", rule)
+
+
+def _known_families(families: Collection[str]) -> frozenset[str]:
     for name in families:
         try:
             family(name)
-        except InvalidRecipe as unknown:
-            raise InvalidRecipe("families", unknown.rule) from None
+        except InvalidRecipe as error:
+            raise InvalidRecipe("families", error.rule) from None
     return frozenset(families)
 
 
 def _expandable(bases: Sequence[Recipe], nodes: int, degree: int) -> tuple[Recipe, ...]:
-    """Return the bases, once each can be of use: every operator multiplies nodes and adds ports."""
+    """Return the bases without repetition; raise unless each can be expanded to this size."""
     for index, base in enumerate(bases):
         has, ports = size(base)
         if nodes % has or ports > degree:

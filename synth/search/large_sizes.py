@@ -1,38 +1,43 @@
-"""Frontiers of large sizes: graphs of little symmetry where they help, labels where these are few.
+"""Candidates of little symmetry at large sizes, with a few slack schedules.
 
-Labels of thousands of nodes take seconds for each graph, and structured graphs are even mostly
-in many steps more than are needed.  So a graph or two take part that are near in size
-(`synth.search.resized_candidates`) and, where these are not enough, a random one.
+At thousands of nodes a slack schedule takes seconds for each graph, and structured graphs reach the
+bandwidth bound many steps late.  So one or two resized graphs (`synth.search.resized_candidates`)
+take part and, where these are not enough, a random graph.
 """
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from itertools import chain
 
 from topoloom.synth.edge_swaps.work_estimates import MAX_NODES
 from topoloom.synth.evaluation.cost import Links, lower_bound, optimal_bandwidth
 from topoloom.synth.recipes.recipe import Recipe
 from topoloom.synth.search import limits
 from topoloom.synth.search.candidates import Candidate, measured_unless_dominated, undominated
-from topoloom.synth.search.random_seeds import may_be_near
-from topoloom.synth.search.recipe_enumeration import Wanted
-from topoloom.synth.search.resized_candidates import resized
-from topoloom.synth.search.sampled_candidates import drawn_for, labels_serve, swept_graphs
-from topoloom.synth.search.slack_candidates import labelled, optimal_within
+from topoloom.synth.search.random_seeds import may_reach_depth
+from topoloom.synth.search.recipe_enumeration import Constraints
+from topoloom.synth.search.resized_candidates import resized_graphs
+from topoloom.synth.search.sampled_candidates import (
+    atlas_slack_graphs,
+    is_sampled_size,
+    random_seeds_for,
+)
+from topoloom.synth.search.slack_candidates import optimal_steps, with_slack_schedules
 from topoloom.synth.slack import MAX_DEGREE, MAX_SEARCHED, MAX_STEPS
 
 
-def takes_more(wanted: Wanted, nodes: int, degree: int) -> bool:
-    """Return whether `evened` adds random graphs: of large sizes without symmetry.
+def is_large(constraints: Constraints, nodes: int, degree: int) -> bool:
+    """Return whether `with_large_candidates` adds graphs of this size.
 
-    >>> takes_more(Wanted(), 4000, 4), takes_more(Wanted(), 1009, 4)
+    >>> is_large(Constraints(), 4000, 4), is_large(Constraints(), 1009, 4)
     (True, False)
     """
-    fits = degree <= MAX_DEGREE and nodes <= MAX_NODES and not labels_serve(nodes, degree)
-    return fits and not wanted.vertex_transitive
+    fits = degree <= MAX_DEGREE and nodes <= MAX_NODES and not is_sampled_size(nodes, degree)
+    return fits and not constraints.vertex_transitive
 
 
-def evened(
-    found: tuple[Candidate, ...], wanted: Wanted, nodes: int, degree: int
+def with_large_candidates(
+    found: tuple[Candidate, ...], constraints: Constraints, nodes: int, degree: int
 ) -> tuple[Candidate, ...]:
     """Return undominated candidates; at large sizes, add graphs of little symmetry where useful.
 
@@ -43,38 +48,48 @@ def evened(
     reaches `limits.EVEN_BANDWIDTH` in few steps.  Nothing is added at sizes where
     `synth.search.sampled_candidates` serves.
     """
-    if not takes_more(wanted, nodes, degree):
+    if not is_large(constraints, nodes, degree):
         return found
-    links = Links.BIDIRECTIONAL if wanted.bidirectional else Links.UNIDIRECTIONAL
+    links = Links.BIDIRECTIONAL if constraints.bidirectional else Links.UNIDIRECTIONAL
     least = lower_bound(nodes, degree, links).steps
     few = least + limits.EVEN_STEPS[links]
-    if wanted.families is None:
+    if constraints.families is None:
         # Resized graphs are tried as well: atlas builds older than them miss some good graphs.
-        swept = swept_graphs(nodes, degree, links)
-        found = undominated([*found, *labelled((), swept, nodes, degree, limits.MAX_LARGE_CELLS)])
+        known = atlas_slack_graphs(nodes, degree, links)
+        slack = with_slack_schedules((), known, nodes, degree, limits.MAX_LARGE_CELLS)
+        found = undominated([*found, *slack])
         good = _least_steps(found, nodes, limits.GOOD_BANDWIDTH)
-        near = resized(nodes, degree, links, lambda other: (), fewer_than=good)
-        found = _with(found, near, nodes, degree, labels=True)
+        near = resized_graphs(nodes, degree, links, lambda other: (), fewer_than=good)
+        found = _with_graphs(found, near, nodes, degree, with_slack=True)
     even = _least_steps(found, nodes, limits.EVEN_BANDWIDTH)
     uneven, good = even > few, _least_steps(found, nodes, limits.GOOD_BANDWIDTH)
     # Beside an even candidate, broadcast on a random graph is of use in fewer steps only.
-    if uneven or (good > least + 1 and may_be_near(nodes, degree, links, even - 1)):
-        drawn = drawn_for(wanted, nodes, degree, links)[:1]
-        found = _with(found, drawn, nodes, degree, labels=uneven)
+    if uneven or (good > least + 1 and may_reach_depth(nodes, degree, links, even - 1)):
+        random = random_seeds_for(constraints, nodes, degree, links)[:1]
+        found = _with_graphs(found, random, nodes, degree, with_slack=uneven)
     return found
 
 
-def _with(
-    found: tuple[Candidate, ...], some: Sequence[Recipe], nodes: int, degree: int, *, labels: bool
+def _with_graphs(
+    found: tuple[Candidate, ...],
+    graphs: Sequence[Recipe],
+    nodes: int,
+    degree: int,
+    *,
+    with_slack: bool,
 ) -> tuple[Candidate, ...]:
-    """Return undominated candidates, with the broadcast and slack costs of further graphs."""
-    # A graph that broadcast leaves dominated may be undominated with a slack schedule.
-    rivals = () if labels else found
-    made = undominated(one for recipe in some for one in measured_unless_dominated(recipe, rivals))
+    """Return undominated candidates: the given ones and further graphs, measured by broadcast.
+
+    ``with_slack`` adds the slack schedules of the best of these graphs.
+    """
+    # A graph that is dominated by broadcast may be undominated with a slack schedule.
+    rivals = () if with_slack else found
+    probed = (measured_unless_dominated(recipe, rivals) for recipe in graphs)
+    made = undominated(chain.from_iterable(probed))
     many = limits.LARGE_SLACK_GRAPHS if nodes**2 <= MAX_SEARCHED else limits.HUGE_SLACK_GRAPHS
-    chosen = [one.recipe for one in made[:many] if labels]
-    most = optimal_within(found, nodes) - 1
-    slack = labelled((), chosen, nodes, degree, limits.MAX_LARGE_CELLS, most)
+    chosen = [one.recipe for one in made[:many] if with_slack]
+    most = optimal_steps(found, nodes) - 1
+    slack = with_slack_schedules((), chosen, nodes, degree, limits.MAX_LARGE_CELLS, most)
     return undominated([*found, *made, *slack])
 
 

@@ -22,19 +22,20 @@ from topoloom.synth.evaluation.cost import Links, lower_bound
 from topoloom.synth.families.random_graphs import RandomGraph, RandomRegular, RandomRegularTwoWay
 from topoloom.synth.recipes.recipe import Recipe
 from topoloom.synth.search import limits
-from topoloom.synth.search.resize import brought_near
+from topoloom.synth.search.resize import shorten
 
-_Drawn: TypeAlias = tuple[RandomGraph, NDArray[np.int64]]
+_Seed: TypeAlias = tuple[RandomGraph, NDArray[np.int64]]
 
 
 @lru_cache(maxsize=4096)
-def drawn(nodes: int, degree: int, links: Links) -> tuple[Recipe, ...]:
-    """Return random regular graphs of this size, wide and of few steps, the same every time.
+def random_seeds(nodes: int, degree: int, links: Links) -> tuple[Recipe, ...]:
+    """Return random regular graphs with large neighborhoods and few steps; deterministic.
 
-    The shortest of those widened and, for each number of fewer steps for which that succeeds, one
-    of them shortened by aimed exchanges.  Sorted by steps.  A quarter of a second or so.
+    These are the shortest graph of `_with_large_neighborhoods` and, for each smaller number of
+    steps that targeted swaps reach, one shortened graph.  Sorted by steps.  Takes about a quarter
+    of a second.
 
-    >>> drawn(61, 6, Links.UNIDIRECTIONAL)
+    >>> random_seeds(61, 6, Links.UNIDIRECTIONAL)
     (RandomRegular(61, 6, 2, 2, 10000),)
     """
     two_way = links is Links.BIDIRECTIONAL
@@ -43,29 +44,29 @@ def drawn(nodes: int, degree: int, links: Links) -> tuple[Recipe, ...]:
         return ()
     family = RandomRegularTwoWay if two_way else RandomRegular
     least = lower_bound(nodes, degree, links).steps
-    wide = _widened(family, nodes, degree)
+    wide = _with_large_neighborhoods(family, nodes, degree)
     found: list[Recipe] = []
     for depth in range(least, least + limits.SEED_STEPS + 1):
-        if not may_be_near(nodes, degree, links, depth):
+        if not may_reach_depth(nodes, degree, links, depth):
             continue
-        choose = _shortest if nodes <= limits.LARGE_SEED_NODES else _fullest
-        late, member = choose(wide, depth)
+        best_of = _shortest if nodes <= limits.LARGE_SEED_NODES else _fullest
+        late, member = best_of(wide, depth)
         if late == 0:
             found.append(member)
             break
         if late <= limits.MAX_LATE_SHARE * nodes:
-            short = brought_near(member, depth, 1, limits.SEED_SWAP_WORDS)
+            short = shorten(member, depth, 1, limits.SEED_SWAP_WORDS)
             found += [] if short is None else [short]
     return tuple(found)
 
 
-def may_be_near(nodes: int, degree: int, links: Links, depth: int) -> bool:
+def may_reach_depth(nodes: int, degree: int, links: Links, depth: int) -> bool:
     """Return whether swaps may bring all nodes of a random graph within a depth.
 
     Without collisions W walks of at most ``depth`` links leave a node.  In a random graph they miss
     a share exp(-W / nodes) of the nodes; swaps that widen a graph leave at least a third of that.
 
-    >>> [may_be_near(4000, 4, Links.BIDIRECTIONAL, depth) for depth in (8, 9)]
+    >>> [may_reach_depth(4000, 4, Links.BIDIRECTIONAL, depth) for depth in (8, 9)]
     [False, True]
     """
     branches = degree - (links is Links.BIDIRECTIONAL)
@@ -73,7 +74,7 @@ def may_be_near(nodes: int, degree: int, links: Links, depth: int) -> bool:
     return nodes * exp(-walks / nodes) <= limits.MAX_EXPECTED_LATE_SHARE
 
 
-def _widened(family: type[RandomGraph], nodes: int, degree: int) -> list[_Drawn]:
+def _with_large_neighborhoods(family: type[RandomGraph], nodes: int, degree: int) -> list[_Seed]:
     """Return graphs whose neighborhoods edge swaps have enlarged; else one random graph.
 
     Let r be the radius at which a neighborhood holds about the square root of all nodes, where
@@ -97,17 +98,17 @@ def _widened(family: type[RandomGraph], nodes: int, degree: int) -> list[_Drawn]
     made = made or [family(nodes, degree, 0)]
     # Threads run in parallel: edge swaps spend nearly all time in kernels.
     with ThreadPoolExecutor(limits.SEEDS) as pool:
-        return list(zip(made, pool.map(_heads, made), strict=True))
+        return list(zip(made, pool.map(_head_array_of, made), strict=True))
 
 
-def _shortest(graphs: list[_Drawn], depth: int) -> tuple[int, RandomGraph]:
+def _shortest(seeds: list[_Seed], depth: int) -> tuple[int, RandomGraph]:
     """Return the graph with the fewest late pairs; ties go to the fewest pairs at ``depth``."""
-    counted = ((distant_pairs(h, depth), distant_pairs(h, depth - 1), one) for one, h in graphs)
+    counted = ((distant_pairs(h, depth), distant_pairs(h, depth - 1), one) for one, h in seeds)
     late, _, best = min(counted, key=itemgetter(0, 1))
     return late, best
 
 
-def _fullest(graphs: list[_Drawn], depth: int) -> tuple[int, RandomGraph]:
+def _fullest(seeds: list[_Seed], depth: int) -> tuple[int, RandomGraph]:
     """Return the graph with the fewest late pairs; ties go to the largest minimum neighborhood.
 
     Where early walks to one node meet, no slack schedule is optimal, so the smallest neighborhood
@@ -115,13 +116,13 @@ def _fullest(graphs: list[_Drawn], depth: int) -> tuple[int, RandomGraph]:
     neighborhoods of radius 2 all hold 17 nodes was optimal in 10 steps; the graphs with some of 15
     nodes missed the optimum by 1.5 percent.
     """
-    late = [distant_pairs(heads, depth) for _, heads in graphs]
-    fewest = [one for one, count in zip(graphs, late, strict=True) if count == min(late)]
+    late = [distant_pairs(heads, depth) for _, heads in seeds]
+    fewest = [one for one, count in zip(seeds, late, strict=True) if count == min(late)]
     if len(fewest) == 1:
         return min(late), fewest[0][0]
     best = max(fewest, key=lambda one: smallest_neighborhoods(one[1], limits.EARLY_RADIUS))
     return min(late), best[0]
 
 
-def _heads(member: RandomGraph) -> NDArray[np.int64]:
+def _head_array_of(member: RandomGraph) -> NDArray[np.int64]:
     return head_array(member.n, *member.links())

@@ -23,7 +23,7 @@ from topoloom.synth.search.candidates import (
     Candidate,
     affordable,
     exact_claims,
-    has_few_kinds,
+    has_few_orbits,
     is_quickly_known,
     measured,
     measured_unless_dominated,
@@ -33,7 +33,7 @@ from topoloom.synth.symmetry.orbits import representatives
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Constraints:
     """Constraints on topologies.
 
     Attributes:
@@ -51,61 +51,61 @@ class Wanted:
     bases: tuple[Recipe, ...] = ()
 
 
-class Catalogue:
+class Catalog:
     """Candidates by (nodes, degree) within the constraints, each computed once.
 
-    At ``nodes`` and ``degree``, the requested size, more graphs are tried: with ``eager`` also at
-    primes, whose only group is cyclic.  At primes short searches find much worse graphs than
-    random graphs with slack schedules.  ``few_kinds`` excludes one-way graphs of many node orbits
-    that need a reverse link for every link: measuring them at all hosts takes most of the time,
-    and random two-way graphs, where allowed, are better.
+    ``nodes`` and ``degree`` are the requested size, at which short searches are made.  Without
+    ``exhaustive``, recipes that random graphs with slack schedules beat are left out: those of
+    short searches at primes, whose only group is cyclic, and large balanced products.
+    ``few_orbits`` leaves out one-way graphs of many node orbits that need a reverse link for every
+    link: measuring them takes most of the time, and random two-way graphs are better.
     """
 
     def __init__(
         self,
-        wanted: Wanted,
+        constraints: Constraints,
         nodes: int,
         degree: int,
         *,
-        eager: bool = True,
-        few_kinds: bool = False,
+        exhaustive: bool = True,
+        few_orbits: bool = False,
     ) -> None:
-        self._wanted = wanted
-        self._few_kinds = few_kinds
-        self.eager = eager
+        self._constraints = constraints
+        self._few_orbits = few_orbits
+        self.exhaustive = exhaustive
         self._nodes, self._degree = nodes, degree
         self._families = [
             family
             for family in FAMILIES
-            if wanted.families is None or family.__name__ in wanted.families
+            if constraints.families is None or family.__name__ in constraints.families
         ]
         self._samples: dict[int, Future[tuple[Recipe, ...]]] = {}
         self._fronts: dict[tuple[int, int, bool], tuple[Candidate, ...]] = {}
         self._balanced: dict[tuple[int, int], Candidate | None] = {}
 
     @property
-    def _labelled(self) -> bool:
-        """Whether random graphs with labels take part, too."""
-        wanted = self._wanted
-        chosen = wanted.families is not None or wanted.bases
-        return not (self.eager or wanted.vertex_transitive or chosen)
+    def _has_random_graphs(self) -> bool:
+        """Whether random graphs with slack schedules compete with these recipes."""
+        constraints = self._constraints
+        chosen = constraints.families is not None or constraints.bases
+        return not (self.exhaustive or constraints.vertex_transitive or chosen)
 
-    def asked(self) -> tuple[Candidate, ...]:
-        """Return the undominated candidates of the size of the question."""
-        # Half a second at most sizes: samples are drawn beside each other and the rest.
+    def requested(self) -> tuple[Candidate, ...]:
+        """Return the undominated candidates of the requested size."""
+        # Sampling takes half a second at most sizes, so it runs beside the enumeration.
         with ThreadPoolExecutor(2) as pool:
             self._begin_sampling(pool)
             return self.front(self._nodes, self._degree)
 
-    def most_even(self) -> tuple[Candidate, ...]:
-        """Return a candidate of optimal bandwidth, of however many steps, if theorems name one."""
-        eager = Catalogue(self._wanted, self._nodes, self._degree)
-        found = eager._balance(self._nodes, self._degree)
+    def balanced(self) -> tuple[Candidate, ...]:
+        """Return a candidate that theorems prove to have optimal bandwidth, if there is one."""
+        complete = Catalog(self._constraints, self._nodes, self._degree)
+        found = complete._balance(self._nodes, self._degree)
         return () if found is None else (found,)
 
     def has_base(self) -> bool:
-        """Return whether a family has a member of the size of the question; fast."""
-        size = self._nodes, self._degree, self._wanted.parallel_links
+        """Return whether a family has a member of the requested size; fast."""
+        size = self._nodes, self._degree, self._constraints.parallel_links
         return any(self._fits(base, size) for base in self._bases(*size))
 
     def front(
@@ -113,25 +113,25 @@ class Catalogue:
     ) -> tuple[Candidate, ...]:
         """Return the undominated candidates of exactly this size.
 
-        ``parallel`` says whether parallel links are allowed; by default as wanted.
+        ``parallel`` allows parallel links; by default as in the constraints.
         """
-        allowed = self._wanted.parallel_links if parallel is None else parallel
+        allowed = self._constraints.parallel_links if parallel is None else parallel
         key = (nodes, degree, allowed)
         if key not in self._fronts:
-            recipes_there = [*self._bases(*key), *self._line_graphs(nodes, degree)]
-            recipes_there += self._degree_expansions(*key)
-            recipes_there += self._bidirected(nodes, degree)
-            recipes_there += self._sampled(nodes, degree)
-            fitting = [one for one in dict.fromkeys(recipes_there) if self._fits(one, key)]
+            offered = [*self._bases(*key), *self._line_graphs(nodes, degree)]
+            offered += self._degree_expansions(*key)
+            offered += self._bidirected(nodes, degree)
+            offered += self._sampled(nodes, degree)
+            fitting = [one for one in dict.fromkeys(offered) if self._fits(one, key)]
             if (nodes, degree) != (self._nodes, self._degree):
                 fitting = [one for one in fitting if is_quickly_known(one)]
-            if self._few_kinds and not self._wanted.bidirectional:
-                fitting = [one for one in fitting if has_few_kinds(one)]
+            if self._few_orbits and not self._constraints.bidirectional:
+                fitting = [one for one in fitting if has_few_orbits(one)]
             self._fronts[key] = self._best(fitting, self._balance(nodes, degree))
         return self._fronts[key]
 
     def _best(self, offered: Iterable[Recipe], balanced: Candidate | None) -> tuple[Candidate, ...]:
-        """Return the undominated ones of the recipes, measured where no theorem is exact."""
+        """Return the undominated recipes, measured where no theorem is exact."""
         found = [] if balanced is None else [balanced]
         unclaimed: list[Recipe] = []
         for recipe in offered:
@@ -141,7 +141,7 @@ class Catalogue:
             else:
                 unclaimed.append(recipe)
         found = list(undominated(found))
-        # All nodes alike: likely to be good.
+        # Vertex-transitive graphs are likely to be good.
         unclaimed.sort(key=lambda recipe: not recipes.traits(recipe).vertex_transitive)
         chosen = affordable(unclaimed)
         # Few orbits first: they are cheap to measure, and recipes that they dominate then take two
@@ -155,23 +155,25 @@ class Catalogue:
         nodes, degree, parallel = size
         return (
             (found.nodes, found.degree) == (nodes, degree)
-            and (found.bidirectional or not self._wanted.bidirectional)
+            and (found.bidirectional or not self._constraints.bidirectional)
             and (parallel or not found.parallel)
-            and (found.vertex_transitive or not self._wanted.vertex_transitive)
+            and (found.vertex_transitive or not self._constraints.vertex_transitive)
         )
 
     def _bases(self, nodes: int, degree: int, parallel: bool) -> Iterator[Recipe]:
-        """Yield the members of all families, and the bases that are wanted beside them."""
+        """Yield the members of the allowed families, and the given bases."""
         for family in self._families if nodes >= 2 and degree >= 1 else ():
             yield from family.matching(nodes, degree)
-        yield from (base for base in self._wanted.bases if recipes.size(base) == (nodes, degree))
+        yield from (
+            base for base in self._constraints.bases if recipes.size(base) == (nodes, degree)
+        )
 
     def _line_graphs(self, nodes: int, degree: int) -> Iterator[Recipe]:
-        """Yield line graphs; they have no parallel links, and hardly ever two-way ones."""
+        """Yield line graphs; they have no parallel links, and hardly ever two-way links."""
         times, small = 1, nodes // degree if degree >= 2 else 0
-        if self._wanted.bidirectional:
+        if self._constraints.bidirectional:
             return
-        if self._wanted.vertex_transitive and small >= 2 and small * degree == nodes:
+        if self._constraints.vertex_transitive and small >= 2 and small * degree == nodes:
             yield from (
                 LineGraph(1, base)
                 for base in self._bases(small, degree, True)
@@ -194,17 +196,21 @@ class Catalogue:
 
     def _begin_sampling(self, pool: Executor) -> None:
         """Start short searches, at the requested size and one line graph below."""
-        wanted, degree = self._wanted, self._degree
-        if wanted.families is None or "Cayley" in wanted.families:
-            links = Links.BIDIRECTIONAL if wanted.bidirectional else Links.UNIDIRECTIONAL
+        constraints, degree = self._constraints, self._degree
+        if constraints.families is None or "Cayley" in constraints.families:
+            links = Links.BIDIRECTIONAL if constraints.bidirectional else Links.UNIDIRECTIONAL
             sizes = [self._nodes] if self._nodes % degree else [self._nodes, self._nodes // degree]
             for nodes in sizes:
-                if self._labelled and nodes > limits.MIN_UNSAMPLED_PRIME and is_prime(nodes):
+                if (
+                    self._has_random_graphs
+                    and nodes > limits.MIN_UNSAMPLED_PRIME
+                    and is_prime(nodes)
+                ):
                     continue
                 self._samples[nodes] = pool.submit(
-                    sampled, nodes, degree, links, eager=not self._labelled
+                    sampled, nodes, degree, links, exhaustive=not self._has_random_graphs
                 )
-        if wanted.bidirectional and degree % 2 == 0:
+        if constraints.bidirectional and degree % 2 == 0:
             self._one_way._begin_sampling(pool)
 
     def _sampled(self, nodes: int, degree: int) -> Iterator[Recipe]:
@@ -214,31 +220,35 @@ class Catalogue:
 
     def _bidirected(self, nodes: int, degree: int) -> Iterator[Recipe]:
         """Yield one-way graphs of half the degree with a partner for every link."""
-        if self._wanted.bidirectional and degree % 2 == 0:
+        if self._constraints.bidirectional and degree % 2 == 0:
             for base in self._one_way.front(nodes, degree // 2, parallel=False):
                 if not recipes.traits(base.recipe).bidirectional:
                     yield Bidirected(base.recipe)
 
     @cached_property
-    def _one_way(self) -> "Catalogue":
-        wanted = replace(self._wanted, bidirectional=False)
-        return Catalogue(
-            wanted, self._nodes, self._degree // 2, eager=self.eager, few_kinds=self._few_kinds
+    def _one_way(self) -> "Catalog":
+        constraints = replace(self._constraints, bidirectional=False)
+        return Catalog(
+            constraints,
+            self._nodes,
+            self._degree // 2,
+            exhaustive=self.exhaustive,
+            few_orbits=self._few_orbits,
         )
 
     def _balance(self, nodes: int, degree: int) -> Candidate | None:
         """Return the candidate of optimal bandwidth with the fewest steps, by claims alone.
 
-        Only simple graphs, of which the product theorem speaks without conditions.  None where
-        random graphs with labels are as even in fewer steps.
+        Only simple graphs, for which the product theorem has no conditions.  None where random
+        graphs with slack schedules are as even in fewer steps.
         """
         key = (nodes, degree)
         if key not in self._balanced:
             self._balanced[key] = None
-            if self._labelled and nodes > limits.MAX_NODES_WITH_PRODUCTS and degree > 2:
+            if self._has_random_graphs and nodes > limits.MAX_NODES_WITH_PRODUCTS and degree > 2:
                 return None
             found = [*self._balanced_bases(*key), *self._products(*key)]
-            self._balanced[key] = min(found, key=_by_steps, default=None)
+            self._balanced[key] = min(found, key=_steps_and_simplicity, default=None)
         return self._balanced[key]
 
     def _balanced_bases(self, nodes: int, degree: int) -> Iterator[Candidate]:
@@ -249,7 +259,7 @@ class Catalogue:
                 optimal = costs is not None and all(cost.bandwidth == best for cost in costs)
                 if costs and optimal and self._fits(base, (nodes, degree, False)):
                     yield Candidate(base, *costs)
-        for own in self._wanted.bases:
+        for own in self._constraints.bases:
             if self._fits(own, (nodes, degree, False)) and recipes.traits(own).regular:
                 found = measured(own)
                 if all(cost.bandwidth == best for cost in found.costs):
@@ -267,7 +277,7 @@ class Catalogue:
                     yield _product(first, second, nodes)
 
 
-def _by_steps(candidate: Candidate) -> tuple[int, tuple[int, int, int, str]]:
+def _steps_and_simplicity(candidate: Candidate) -> tuple[int, tuple[int, int, int, str]]:
     return candidate.cost.steps + candidate.transpose.steps, candidate.simplicity
 
 

@@ -12,40 +12,42 @@ from topoloom.synth.recipes.recipe import Inserted, Recipe, Removed, Shortened
 from topoloom.synth.search import limits
 
 
-def fitted(of: Recipe, nodes: int, depth: int, seed: int, most_words: int) -> Recipe | None:
+def resized_to_diameter(
+    of: Recipe, nodes: int, depth: int, seed: int, most_words: int
+) -> Recipe | None:
     """Return a recipe of ``nodes`` nodes with diameter at most ``depth``, or None.
 
-    The recipe is resized by `resized_to` and, if a few pairs stay late, repaired by `settled`.
+    `insert_or_remove` resizes the graph, and `shorten_resized` swaps links if a few pairs are late.
 
     >>> from topoloom.synth.recipes.recipe import parse
-    >>> fitted(parse("Kautz(3, 3)"), 31, 4, 1, 10**8)
+    >>> resized_to_diameter(parse("Kautz(3, 3)"), 31, 4, 1, 10**8)
     Removed(5, 4, 1, Kautz(3, 3))
-    >>> fitted(parse("Kautz(3, 3)"), 35, 3, 1, 10**8) is None
+    >>> resized_to_diameter(parse("Kautz(3, 3)"), 35, 3, 1, 10**8) is None
     True
     """
-    changed = resized_to(of, nodes, depth, seed)
-    return None if changed is None else settled(changed, depth, seed, most_words)
+    changed = insert_or_remove(of, nodes, depth, seed)
+    return None if changed is None else shorten_resized(changed, depth, seed, most_words)
 
 
 class Resized(NamedTuple):
-    """A graph of which nodes were inserted or removed, and its pairs that are too far apart.
+    """A graph with inserted or removed nodes, and its number of late pairs.
 
-    Inserted nodes: before links exchange ends.
+    Of inserted nodes the pairs are counted before edge swaps.
     """
 
     recipe: Inserted | Removed
     late: int
 
 
-def resized_to(of: Recipe, nodes: int, depth: int, seed: int) -> Resized | None:
-    """Return a graph with nodes inserted or removed; None if impossible or hopeless.
+def insert_or_remove(of: Recipe, nodes: int, depth: int, seed: int) -> Resized | None:
+    """Return a graph with nodes inserted or removed; None if too many pairs are late.
 
     Args:
         of: A graph of another number of nodes.
         depth: Pairs more than ``depth`` links apart are late.
 
     >>> from topoloom.synth.recipes.recipe import parse
-    >>> resized_to(parse("Kautz(3, 3)"), 38, 4, 1)
+    >>> insert_or_remove(parse("Kautz(3, 3)"), 38, 4, 1)
     Resized(recipe=Inserted(2, 4, 1, Kautz(3, 3)), late=0)
     """
     there = size(of)[0]
@@ -61,8 +63,8 @@ def resized_to(of: Recipe, nodes: int, depth: int, seed: int) -> Resized | None:
     return Resized(recipe, late) if hopeful else None
 
 
-def settled(some: Resized, depth: int, seed: int, most_words: int) -> Recipe | None:
-    """Return a resized graph if no pair is late, else it `brought_near`, None if that fails."""
+def shorten_resized(some: Resized, depth: int, seed: int, most_words: int) -> Recipe | None:
+    """Return a resized graph without late pairs, shortened if necessary; None if that fails."""
     late = some.late
     if late and isinstance(some.recipe, Inserted):
         late = _late(some.recipe, depth)
@@ -70,7 +72,7 @@ def settled(some: Resized, depth: int, seed: int, most_words: int) -> Recipe | N
         return some.recipe
     if late > limits.MAX_LATE_SHARE_OF["Removed"] * size(some.recipe)[0]:
         return None
-    return brought_near(some.recipe, depth, seed, most_words)
+    return shorten(some.recipe, depth, seed, most_words)
 
 
 def _late(recipe: Recipe, depth: int) -> int:
@@ -78,15 +80,15 @@ def _late(recipe: Recipe, depth: int) -> int:
     return distant_pairs(head_array(graph.node_count, graph.sources, graph.targets), depth)
 
 
-def brought_near(of: Recipe, depth: int, seed: int, most_words: int) -> Shortened | None:
-    """Return a graph with links exchanged so that no pair is late; None if that fails.
+def shorten(of: Recipe, depth: int, seed: int, most_words: int) -> Shortened | None:
+    """Return a graph after edge swaps that leave no pair late; None if that fails.
 
     Args:
-        most_words: That are read for it (`synth.edge_swaps.work_estimates.targeted_swap_words`): a
-            third of a nanosecond each.  It is given up earlier where exchanges do not help.
+        most_words: Budget, in words read (`synth.edge_swaps.work_estimates.targeted_swap_words`),
+            a third of a nanosecond each.  The search ends earlier where swaps do not help.
 
     >>> from topoloom.synth.recipes.recipe import parse
-    >>> brought_near(parse("RandomRegular(80, 3, 1)"), 5, 1, 10**7)
+    >>> shorten(parse("RandomRegular(80, 3, 1)"), 5, 1, 10**7)
     Shortened(5, 101, 1, RandomRegular(80, 3, 1))
     """
     graph = build(of)

@@ -1,8 +1,8 @@
-"""Good graphs of a few nodes more or less, made to fit numbers of which little is known.
+"""Graphs resized from good graphs of nearby sizes.
 
-Primes, and most numbers near them, have no structured graphs as good as their neighbors have.
-A few nodes inserted into links, or taken out (`synth.search.resize`), mostly leave the diameter
-as it is, and labels even out the rest.
+Primes, and most numbers near them, have no structured graphs as good as those of nearby sizes.
+Inserting or removing a few nodes (`synth.search.resize`) mostly preserves the diameter, and slack
+schedules balance the links.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -18,14 +18,14 @@ from topoloom.synth.evaluation.cost import Links, expand_line_graph, lower_bound
 from topoloom.synth.recipes.recipe import LineGraph, Recipe, parse
 from topoloom.synth.search import limits
 from topoloom.synth.search.candidates import Candidate, measured
-from topoloom.synth.search.resize import Resized, resized_to, settled
+from topoloom.synth.search.resize import Resized, insert_or_remove, shorten_resized
 from topoloom.synth.slack import MAX_STEPS
 
 Front = Callable[[int], Sequence[Candidate]]
-"""From a number of nodes to measured candidates, all of one degree and kind of links."""
+"""Map a number of nodes to measured candidates of one degree and one kind of links."""
 
 
-class _Near(NamedTuple):
+class _NearbyGraph(NamedTuple):
     """A graph of another number of nodes, and an approximate upper bound of its cost."""
 
     bandwidth: Fraction
@@ -35,14 +35,14 @@ class _Near(NamedTuple):
     recipe: Recipe
 
 
-def resized(
+def resized_graphs(
     nodes: int, degree: int, links: Links, front: Front, fewer_than: int = MAX_STEPS
 ) -> tuple[Recipe, ...]:
     """Return graphs resized from nearby sizes, at most two for every number of steps.
 
     Args:
         front: Measured candidates of other sizes.
-        fewer_than: Number of steps from which on good graphs are known.
+        fewer_than: Exclusive maximum number of steps: good graphs of this many are known.
 
     Nearby sizes are the next smaller multiple of the degree, as line graphs of good bases are
     good, and all sizes at most 1/32 away whose graphs, or whose line graph bases, are in the atlas.
@@ -56,19 +56,23 @@ def resized(
     most = min(least + more, fewer_than - 1)
     if most < least:
         return ()
-    near = sorted(set(_near(nodes, degree, links, most, front)), key=lambda one: _order(one, nodes))
+    near = sorted(
+        set(_nearby_graphs(nodes, degree, links, most, front)), key=lambda one: _order(one, nodes)
+    )
     made = (one for depth in range(least, most + 1) for one in _made(near, nodes, depth))
     return tuple(dict.fromkeys(made))
 
 
-def _near(nodes: int, degree: int, links: Links, most: int, front: Front) -> Iterator[_Near]:
+def _nearby_graphs(
+    nodes: int, degree: int, links: Links, most: int, front: Front
+) -> Iterator[_NearbyGraph]:
     """Yield graphs of nearby sizes and at most ``most`` steps."""
     changed = nodes // limits.NODES_PER_NEW_NODE
     kept = [
         one
         for other in range(nodes - changed, nodes + changed + 1)
         if other != nodes
-        for one in _of_the_atlas(other, degree, links)
+        for one in _atlas_graphs(other, degree, links)
     ]
     yield from (one for one in kept if one.steps <= most)
     if links is Links.BIDIRECTIONAL:
@@ -79,38 +83,38 @@ def _near(nodes: int, degree: int, links: Links, most: int, front: Front) -> Ite
         known += _line_graphs(fewer, degree)
     for one in known:
         if one.steps <= most:
-            yield _Near(one.bandwidth, one.steps, fewer, degree, one.recipe)
+            yield _NearbyGraph(one.bandwidth, one.steps, fewer, degree, one.recipe)
 
 
-def _of_the_atlas(nodes: int, degree: int, links: Links) -> Iterator[_Near]:
+def _atlas_graphs(nodes: int, degree: int, links: Links) -> Iterator[_NearbyGraph]:
     """Yield the graphs of a size in the atlas, and line graphs of its smaller graphs."""
     times, smaller = 0, nodes
     while smaller > degree:
         for entry in bundled_of(smaller, degree).of_size(smaller, degree):
             if entry.links is links:
-                yield _grown(entry, times, degree)
+                yield _line_graph_of(entry, times, degree)
         if links is Links.BIDIRECTIONAL or smaller % degree:
             return
         times, smaller = times + 1, smaller // degree
 
 
-def _grown(entry: Entry, times: int, degree: int) -> _Near:
+def _line_graph_of(entry: Entry, times: int, degree: int) -> _NearbyGraph:
     """Return the ``times``-fold line graph of an entry, and the upper bound of its cost."""
     cost, size = entry.mean_cost, entry.nodes * degree**times
     recipe = parse(entry.recipe)
     if times:
         cost = expand_line_graph(cost, entry.nodes, degree, times)
         recipe = LineGraph(times, recipe)
-    return _Near(cost.bandwidth, cost.steps, size, degree, recipe)
+    return _NearbyGraph(cost.bandwidth, cost.steps, size, degree, recipe)
 
 
 def _line_graphs(nodes: int, degree: int) -> list[Candidate]:
     """Return line graphs of the graphs that a short search finds."""
-    bases = sampled(nodes // degree, degree, Links.UNIDIRECTIONAL, eager=False)
+    bases = sampled(nodes // degree, degree, Links.UNIDIRECTIONAL, exhaustive=False)
     return [measured(LineGraph(1, base)) for base in bases]
 
 
-def _made(near: Sequence[_Near], nodes: int, depth: int) -> Iterator[Recipe]:
+def _made(near: Sequence[_NearbyGraph], nodes: int, depth: int) -> Iterator[Recipe]:
     """Yield graphs of ``nodes`` nodes with diameter at most ``depth``.
 
     Graphs of fewer steps and graphs of ``depth`` steps are resized: with slack schedules either
@@ -121,7 +125,7 @@ def _made(near: Sequence[_Near], nodes: int, depth: int) -> Iterator[Recipe]:
     yield from _fitting([one.recipe for one in quick if one.steps == depth], nodes, depth)
 
 
-def _is_quick(one: _Near, nodes: int, depth: int) -> bool:
+def _is_quick(one: _NearbyGraph, nodes: int, depth: int) -> bool:
     if nodes > one.nodes:
         return insertion_words(nodes, one.degree, depth, nodes - one.nodes) <= limits.RESIZE_WORDS
     return (one.nodes - nodes) * count_words(nodes, one.degree, depth) <= limits.RESIZE_WORDS
@@ -129,25 +133,26 @@ def _is_quick(one: _Near, nodes: int, depth: int) -> bool:
 
 def _fitting(bases: Sequence[Recipe], nodes: int, depth: int) -> Iterator[Recipe]:
     """Yield the first graph that fits at once, and a better graph that fits by edge swaps."""
-    hopeful: list[Resized] = []
+    with_late_pairs: list[Resized] = []
     for base in bases[: limits.RESIZED_GRAPHS]:
-        made = resized_to(base, nodes, depth, 1)
+        made = insert_or_remove(base, nodes, depth, 1)
         if made is not None and made.late == 0:
             yield made.recipe
             break
         if made is not None:
-            hopeful.append(made)
-    for made in sorted(hopeful, key=lambda one: one.late)[: limits.SHORTENED_GRAPHS]:
-        short = settled(made, depth, 1, limits.RESIZED_SWAP_WORDS)
+            with_late_pairs.append(made)
+    for made in sorted(with_late_pairs, key=lambda one: one.late)[: limits.SHORTENED_GRAPHS]:
+        short = shorten_resized(made, depth, 1, limits.RESIZED_SWAP_WORDS)
         if short is not None:
             yield short
             break
 
 
-def _order(one: _Near, nodes: int) -> tuple[Fraction, int, int, str]:
-    """Order by bandwidth, of which every node more or less costs about a share of its own.
+def _order(one: _NearbyGraph, nodes: int) -> tuple[Fraction, int, int, str]:
+    """Return the sort key: estimated bandwidth after the change of size, then simplicity.
 
-    More in line graphs of line graphs, where many nodes have the same neighbors.
+    Every changed node costs about 1 / N of bandwidth, and more in iterated line graphs, where many
+    nodes have the same neighbors.
     """
     times = one.recipe.times if isinstance(one.recipe, LineGraph) else 1
     changed = abs(nodes - one.nodes) * one.degree ** (times - 1)

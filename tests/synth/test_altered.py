@@ -31,8 +31,8 @@ from topoloom.synth.recipes.operators import Inserted, LineGraph, Removed, Short
 from topoloom.synth.recipes.recipe import parse
 from topoloom.synth.search.candidates import Candidate
 from topoloom.synth.search.frontier import frontier
-from topoloom.synth.search.resize import fitted
-from topoloom.synth.search.resized_candidates import resized
+from topoloom.synth.search.resize import resized_to_diameter
+from topoloom.synth.search.resized_candidates import resized_graphs
 from topoloom.synth.slack import check_slack_schedule, slack_schedule
 from topoloom.synth.symmetry.orbits import representatives
 from topoloom.synth.topology.topology import Topology
@@ -204,7 +204,7 @@ def test_what_is_made_to_fit_has_the_size_and_the_diameter_asked_for(of, change,
     if change == 0:
         return
     nodes = of.n + change
-    recipe = fitted(of, nodes, depth, seed, 10**7)
+    recipe = resized_to_diameter(of, nodes, depth, seed, 10**7)
     if recipe is not None:
         graph = build(parse(str(recipe)))
         assert (graph.node_count, graph.degree) == (nodes, of.d)
@@ -213,7 +213,7 @@ def test_what_is_made_to_fit_has_the_size_and_the_diameter_asked_for(of, change,
 
 def test_exchanges_that_are_aimed_help_where_those_at_random_do_not():
     of = parse("LineGraph(1, Cayley(23, 13, 11, 46, 96, 98, 242))")
-    recipe = fitted(of, 997, 6, 1, 1 << 31)
+    recipe = resized_to_diameter(of, 997, 6, 1, 1 << 31)
     assert isinstance(recipe, Shortened)
     graph = build(recipe.of)
     heads = head_array(997, graph.sources, graph.targets)
@@ -235,7 +235,7 @@ def test_a_number_that_the_ports_divide_is_reached_from_the_next_smaller_one_too
         asked.append(nodes)
         return ()
 
-    resized(96, 3, Links.UNIDIRECTIONAL, front)
+    resized_graphs(96, 3, Links.UNIDIRECTIONAL, front)
     assert asked == [93]
 
 
@@ -256,7 +256,7 @@ def test_made_to_fit_are_of_the_size_asked_for_and_short():
     def known(nodes):
         return measured_unless_dominated(bases[nodes], ()) if nodes in bases else ()
 
-    found = resized(37, 3, Links.UNIDIRECTIONAL, known)
+    found = resized_graphs(37, 3, Links.UNIDIRECTIONAL, known)
     least = lower_bound(37, 3, Links.UNIDIRECTIONAL).steps
     assert found
     for one in found:

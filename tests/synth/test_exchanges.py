@@ -23,7 +23,7 @@ from topoloom.synth.kernels.lru_cache import LruCache
 from topoloom.synth.kernels.splitmix import seeded
 from topoloom.synth.recipes.build import _altered, build
 from topoloom.synth.recipes.recipe import Shortened
-from topoloom.synth.search.random_seeds import drawn
+from topoloom.synth.search.random_seeds import random_seeds
 from topoloom.synth.slack import slack_schedule
 
 
@@ -96,8 +96,8 @@ def test_aimed_exchanges_are_the_same_by_counting_walks_and_balls(member, depth,
 def test_a_shortened_graph_is_the_same_whether_it_was_just_found_or_is_built_anew(
     monkeypatch, size
 ):
-    drawn.cache_clear()
-    found = [one for one in drawn(*size, Links.UNIDIRECTIONAL) if isinstance(one, Shortened)]
+    random_seeds.cache_clear()
+    found = [one for one in random_seeds(*size, Links.UNIDIRECTIONAL) if isinstance(one, Shortened)]
     assert found
     made = [build(one) for one in found]
     assert all(diameter(graph) <= one.depth for graph, one in zip(made, found, strict=True))
@@ -123,7 +123,7 @@ def test_walks_are_counted_where_they_are_few():
      (499, 4, Links.BIDIRECTIONAL, 2)],
 )  # fmt: skip
 def test_wide_graphs_reach_the_bandwidth_bound_without_a_move(nodes, degree, links, above):
-    graph = build(drawn(nodes, degree, links)[-1])
+    graph = build(random_seeds(nodes, degree, links)[-1])
     bounds = lower_bound(nodes, degree, links)
     for direction in (graph, graph.transpose()):
         assert (
@@ -156,8 +156,8 @@ def test_without_exchanges_a_member_is_the_random_graph_of_its_seed(links):
 )
 def test_at_every_size_a_graph_of_few_steps_is_drawn(links, nodes, degree, above):
     nodes += links is Links.BIDIRECTIONAL and nodes * degree % 2
-    found = drawn(nodes, degree, links)
-    assert found == drawn.__wrapped__(nodes, degree, links)
+    found = random_seeds(nodes, degree, links)
+    assert found == random_seeds.__wrapped__(nodes, degree, links)
     steps = [diameter(build(one)) for one in found]
     assert steps == sorted(set(steps))
     assert steps[0] <= lower_bound(nodes, degree, links).steps + above
@@ -170,7 +170,7 @@ def test_at_every_size_a_graph_of_few_steps_is_drawn(links, nodes, degree, above
      (16_385, 3, Links.UNIDIRECTIONAL)],
 )  # fmt: skip
 def test_nothing_is_drawn_where_there_is_no_choice_or_labels_do_not_serve(nodes, degree, links):
-    assert drawn(nodes, degree, links) == ()
+    assert random_seeds(nodes, degree, links) == ()
 
 
 def test_exchanges_that_would_take_too_long_are_refused():

@@ -10,17 +10,17 @@ from hypothesis import strategies as st
 from topoloom.synth.errors import BeyondSearch, ImpossibleRequest, NoneKnown
 from topoloom.synth.evaluation.cost import Links
 from topoloom.synth.evaluation.measure import MAX_DEGREE
-from topoloom.synth.search.feasibility import require_possible, unknown
+from topoloom.synth.search.feasibility import none_known, require_feasible
 from topoloom.synth.search.frontier import frontier
 from topoloom.synth.search.limits import MAX_NODES
-from topoloom.synth.search.recipe_enumeration import Wanted
+from topoloom.synth.search.recipe_enumeration import Constraints
 
 TWO_WAY = Links.BIDIRECTIONAL
 
 
 def refused(nodes, degree, links=TWO_WAY, parallel=False):
     with pytest.raises(ImpossibleRequest) as caught:
-        require_possible(nodes, degree, links, parallel)
+        require_feasible(nodes, degree, links, parallel)
     return caught.value
 
 
@@ -48,7 +48,7 @@ def test_an_odd_number_of_ports_names_sizes_that_exist_and_the_idle_port(nodes, 
     near = sizes_named(error.rule, nodes, degree)
     assert {(nodes + 1, degree), (nodes, degree - 1)} <= {*near, (MAX_NODES + 1, degree)}
     for size in near:
-        require_possible(*size, TWO_WAY, parallel)
+        require_feasible(*size, TWO_WAY, parallel)
 
 
 @pytest.mark.parametrize("size", [(31, 3), (37, 5), (5, 3), (101, 7), (9, 3)])
@@ -62,8 +62,8 @@ def test_what_is_named_as_near_has_a_frontier(size):
 def test_pairs_of_hosts_are_said_to_be_pairs():
     for nodes in (3, 4, 17):
         assert "join 2 nodes only" in refused(nodes, 1).rule
-        require_possible(nodes, 2, TWO_WAY, False)
-        require_possible(nodes, 1, Links.UNIDIRECTIONAL, False)
+        require_feasible(nodes, 2, TWO_WAY, False)
+        require_feasible(nodes, 1, Links.UNIDIRECTIONAL, False)
 
 
 @pytest.mark.parametrize("links", list(Links))
@@ -72,12 +72,12 @@ def test_more_ports_than_other_hosts_need_parallel_links_or_more_hosts(nodes, de
     error = refused(nodes, degree, links)
     assert error.field == "degree"
     assert f"near are degree {nodes - 1} and, for degree {degree}, {degree + 1} nodes" in error.rule
-    require_possible(nodes, nodes - 1, links, False)
-    require_possible(degree + 1, degree, links, False)
+    require_feasible(nodes, nodes - 1, links, False)
+    require_feasible(degree + 1, degree, links, False)
 
 
 @pytest.mark.parametrize(
-    ("wanted", "nodes", "degree", "near"),
+    ("constraints", "nodes", "degree", "near"),
     [
         ({"families": frozenset({"Hypercube"})}, 33, 5, [(32, 5)]),
         ({"families": frozenset({"CompleteBipartite"})}, 9, 4, [(8, 4)]),
@@ -85,14 +85,14 @@ def test_more_ports_than_other_hosts_need_parallel_links_or_more_hosts(nodes, de
         ({"families": frozenset({"Diamond"})}, 100, 2, []),
     ],
 )
-def test_sizes_named_for_a_family_are_those_it_has(wanted, nodes, degree, near):
-    error = unknown(Wanted(**wanted), nodes, degree)
+def test_sizes_named_for_a_family_are_those_it_has(constraints, nodes, degree, near):
+    error = none_known(Constraints(**constraints), nodes, degree)
     assert error.field == "families"
     found = sizes_named(error.rule, nodes, degree)
     assert set(near) <= set(found)
     assert bool(found) == ("near are" in error.rule)
     for size in found:
-        assert frontier(*size, families=wanted["families"]).points
+        assert frontier(*size, families=constraints["families"]).points
 
 
 @pytest.mark.slow
@@ -132,7 +132,7 @@ def exists(nodes, degree, links, parallel):
 )
 def test_a_size_is_called_impossible_only_where_no_graph_exists(nodes, degree, links, parallel):
     try:
-        require_possible(nodes, degree, links, parallel)
+        require_feasible(nodes, degree, links, parallel)
     except BeyondSearch:
         assert nodes > MAX_NODES or degree > MAX_DEGREE
     except ImpossibleRequest as refused:

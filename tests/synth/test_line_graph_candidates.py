@@ -10,8 +10,8 @@ from topoloom.synth.recipes.build import build, size
 from topoloom.synth.recipes.recipe import LineGraph, parse
 from topoloom.synth.search.candidates import Candidate
 from topoloom.synth.search.frontier import frontier
-from topoloom.synth.search.line_graph_candidates import enough, lined
-from topoloom.synth.search.recipe_enumeration import Wanted
+from topoloom.synth.search.line_graph_candidates import target_steps, with_line_graphs
+from topoloom.synth.search.recipe_enumeration import Constraints
 from topoloom.synth.slack import check_slack_schedule, slack_schedule
 
 # Hosts, ports, and times the bandwidth bound that nothing was below one step above the other.
@@ -23,14 +23,19 @@ def candidate(text: str) -> Candidate:
     return Candidate(recipe, *measure_both(build(recipe)), measured=True)
 
 
-def asked(found, nodes: int, degree: int, wanted: Wanted = Wanted()):  # noqa: B008
+def asked(found, nodes: int, degree: int, constraints: Constraints = Constraints()):  # noqa: B008
     sizes: list[tuple[int, int]] = []
 
-    def short(fewer: int, most: int) -> tuple[Candidate, ...]:
+    def few_step_candidates(fewer: int, most: int) -> tuple[Candidate, ...]:
         sizes.append((fewer, most))
         return ()
 
-    assert lined(found, wanted, nodes, degree, enough(nodes, degree), short) == found
+    assert (
+        with_line_graphs(
+            found, constraints, nodes, degree, target_steps(nodes, degree), few_step_candidates
+        )
+        == found
+    )
     return sizes
 
 
@@ -69,7 +74,7 @@ def test_thousands_of_nodes_are_nearly_even_one_step_above_the_bound(
 
 
 def test_numbers_of_nodes_near_a_multiple_of_the_degree_are_asked_the_nearer_first() -> None:
-    assert asked((), 300, 3) == [(100, enough(300, 3) - 1)]
+    assert asked((), 300, 3) == [(100, target_steps(300, 3) - 1)]
     assert [fewer for fewer, _ in asked((), 301, 3)] == [100, 101]
     assert [fewer for fewer, _ in asked((), 302, 3)] == [101, 100]
     assert [fewer for fewer, _ in asked((), 402, 4)] == [100, 101]
@@ -80,10 +85,10 @@ def test_nothing_is_asked_where_it_cannot_help() -> None:
     good = (candidate("Cayley(11, 3, 5, 9, 20, 33, 51)"),)
     assert asked(good, 55, 4) == []
     assert asked((), 55, 4) != []
-    assert asked((), 301, 3, Wanted(vertex_transitive=True)) == []
-    assert asked((), 301, 3, Wanted(bidirectional=True)) == []
-    assert asked((), 301, 3, Wanted(families=frozenset({"Kautz"}))) == []
-    assert asked((), 301, 3, Wanted(bases=(parse("Kautz(3, 2)"),))) != []
+    assert asked((), 301, 3, Constraints(vertex_transitive=True)) == []
+    assert asked((), 301, 3, Constraints(bidirectional=True)) == []
+    assert asked((), 301, 3, Constraints(families=frozenset({"Kautz"}))) == []
+    assert asked((), 301, 3, Constraints(bases=(parse("Kautz(3, 2)"),))) != []
     assert asked((), 1000, 9) == []
     assert asked((), 4097, 4) != []
     assert asked((), 8193, 4) == []
@@ -101,8 +106,8 @@ def test_line_graphs_of_what_is_there_keep_the_theorem(nodes: int, degree: int) 
         Candidate(one.recipe, one.cost, one.transpose, True, one.within)
         for one in frontier(fewer, degree).points
     ]
-    most = enough(nodes, degree)
-    found = lined((), Wanted(), nodes, degree, most, lambda _, steps: [
+    most = target_steps(nodes, degree)
+    found = with_line_graphs((), Constraints(), nodes, degree, most, lambda _, steps: [
         one for one in there if one.steps <= steps
     ])  # fmt: skip
     best = min((_worse(one) for one in there if one.steps < most), key=lambda c: c.bandwidth)
@@ -117,8 +122,11 @@ def _worse(one: Candidate) -> Cost:
 
 def test_enough_steps_are_one_more_than_the_bound_and_two_with_two_ports() -> None:
     for nodes, degree in ((100, 3), (1000, 4), (50, 8)):
-        assert enough(nodes, degree) == lower_bound(nodes, degree, Links.UNIDIRECTIONAL).steps + 1
-    assert enough(100, 2) == lower_bound(100, 2, Links.UNIDIRECTIONAL).steps + 2
+        assert (
+            target_steps(nodes, degree)
+            == lower_bound(nodes, degree, Links.UNIDIRECTIONAL).steps + 1
+        )
+    assert target_steps(100, 2) == lower_bound(100, 2, Links.UNIDIRECTIONAL).steps + 2
 
 
 def test_who_brings_a_base_loses_nothing() -> None:

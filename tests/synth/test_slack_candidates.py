@@ -15,9 +15,9 @@ from topoloom.synth.recipes.build import build
 from topoloom.synth.search import slack_candidates
 from topoloom.synth.search.candidates import Candidate
 from topoloom.synth.search.frontier import frontier
-from topoloom.synth.search.large_sizes import evened
-from topoloom.synth.search.recipe_enumeration import Wanted
-from topoloom.synth.search.slack_candidates import _hopeful
+from topoloom.synth.search.large_sizes import with_large_candidates
+from topoloom.synth.search.recipe_enumeration import Constraints
+from topoloom.synth.search.slack_candidates import _most_steps_to_search
 from topoloom.synth.slack import (
     MAX_STEPS,
     check_slack_schedule,
@@ -36,18 +36,18 @@ def candidate(recipe, steps, missed):
 
 def test_moves_end_before_the_steps_in_which_another_graph_is_far_nearer_the_bound():
     there = [candidate(FAR, 4, "2/5"), candidate(FAR, 5, "1/3"), candidate(NEAR, 6, "1/25")]
-    assert _hopeful(FAR, there, 61) == 5
-    assert _hopeful(NEAR, there, 61) == MAX_STEPS
+    assert _most_steps_to_search(FAR, there, 61) == 5
+    assert _most_steps_to_search(NEAR, there, 61) == MAX_STEPS
 
 
 def test_moves_go_on_where_other_graphs_are_not_far_nearer():
     there = [candidate(FAR, 4, "1/5"), candidate(NEAR, 6, "1/40")]
-    assert _hopeful(FAR, there, 61) == MAX_STEPS
+    assert _most_steps_to_search(FAR, there, 61) == MAX_STEPS
 
 
 def test_a_graph_at_the_bound_is_not_behind_another():
     there = [candidate(FAR, 4, 0), candidate(NEAR, 4, 0)]
-    assert _hopeful(FAR, there, 61) == MAX_STEPS
+    assert _most_steps_to_search(FAR, there, 61) == MAX_STEPS
 
 
 def ring(nodes, steps):
@@ -56,14 +56,18 @@ def ring(nodes, steps):
 
 
 @pytest.mark.parametrize(
-    ("wanted", "nodes", "degree"),
-    [(Wanted(vertex_transitive=True), 4001, 4), (Wanted(), 2503, 9), (Wanted(), 1009, 4)],
+    ("constraints", "nodes", "degree"),
+    [
+        (Constraints(vertex_transitive=True), 4001, 4),
+        (Constraints(), 2503, 9),
+        (Constraints(), 1009, 4),
+    ],
 )
 def test_nothing_is_added_where_symmetry_is_wanted_labels_cannot_be_made_or_were(
-    wanted, nodes, degree
+    constraints, nodes, degree
 ):
     found = ring(nodes, 40)
-    assert evened(found, wanted, nodes, degree) is found
+    assert with_large_candidates(found, constraints, nodes, degree) is found
 
 
 @pytest.mark.parametrize(
@@ -72,7 +76,7 @@ def test_nothing_is_added_where_symmetry_is_wanted_labels_cannot_be_made_or_were
 )
 def test_nothing_is_added_to_what_is_even_in_as_few_steps_as_can_be(two_way, nodes, degree, steps):
     found = ring(nodes, steps)
-    assert evened(found, Wanted(bidirectional=two_way), nodes, degree) == found
+    assert with_large_candidates(found, Constraints(bidirectional=two_way), nodes, degree) == found
 
 
 @pytest.mark.parametrize(
@@ -87,7 +91,9 @@ def test_nothing_is_added_to_what_is_even_in_as_few_steps_as_can_be(two_way, nod
 def test_large_sizes_have_points_of_few_steps(two_way, nodes, degree, more, most):
     links = Links.BIDIRECTIONAL if two_way else Links.UNIDIRECTIONAL
     least = lower_bound(nodes, degree, links).steps
-    graphs = evened(ring(nodes, 40), Wanted(bidirectional=two_way), nodes, degree)
+    graphs = with_large_candidates(
+        ring(nodes, 40), Constraints(bidirectional=two_way), nodes, degree
+    )
     near = [max(c.bandwidth for c in one.costs) for one in graphs if one.steps <= least + more]
     assert min(near) <= Fraction(most)
 
@@ -98,7 +104,7 @@ def test_portions_of_the_roots_serve_larger_sizes(monkeypatch):
     monkeypatch.setattr(solver, "_recent", type(solver._recent)(0))
     monkeypatch.setattr(portions, "PORTION", 1 << 20)
     least = lower_bound(2203, 4, Links.UNIDIRECTIONAL).steps
-    graphs = evened(ring(2203, 40), Wanted(), 2203, 4)
+    graphs = with_large_candidates(ring(2203, 40), Constraints(), 2203, 4)
     near = [max(c.bandwidth for c in one.costs) for one in graphs if one.steps <= least + 2]
     assert min(near) <= Fraction(102, 100)
 
@@ -180,5 +186,5 @@ def undecided_sizes():
 def test_graphs_that_cannot_beat_a_claim_of_the_atlas_may_be_left_out(size):
     left_out = frontier(*size)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(slack_candidates, "_loses", lambda *_: False)
+        patch.setattr(slack_candidates, "_is_beaten", lambda *_: False)
         assert frontier(*size) == left_out

@@ -26,8 +26,8 @@ from topoloom.synth.recipes.build import build, size, traits
 from topoloom.synth.recipes.recipe import Inserted, LineGraph, Removed, Shortened, parse
 from topoloom.synth.search.candidates import Candidate
 from topoloom.synth.search.frontier import frontier
-from topoloom.synth.search.recipe_enumeration import Wanted
-from topoloom.synth.search.sampled_candidates import random_graphs
+from topoloom.synth.search.recipe_enumeration import Constraints
+from topoloom.synth.search.sampled_candidates import sampled_graphs
 from topoloom.synth.slack import check_slack_schedule, slack_schedule
 
 ONE_WAY, TWO_WAY = Links.UNIDIRECTIONAL, Links.BIDIRECTIONAL
@@ -245,7 +245,7 @@ def test_a_frontier_takes_what_a_sweep_found_and_draws_nothing_itself(
     atlas.add(Entry(61, 4, ONE_WAY, eager, eager, "Cayley(61, 1, 1, 1, 2, 3, 4)", "seed 1 round 1"))
     atlas.rounds[Search(61, 4, ONE_WAY, 1, by_slack=True)] = 2
     with_bundled(monkeypatch, atlas, tmp_path / "atlas.tsv")
-    taken = [str(one) for one in random_graphs(Wanted(), 61, 4)]
+    taken = [str(one) for one in sampled_graphs(Constraints(), 61, 4)]
     assert taken == [FIND, "RandomRegular(61, 4, 1)"]
     points = frontier(61, 4).points
     assert (FIND, 4) in {(str(point.recipe), point.within) for point in points}
