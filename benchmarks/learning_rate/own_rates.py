@@ -20,6 +20,7 @@ from torch import nn
 from benchmarks.learning_rate.methods import begun, optimizer_of, scheduled, stepped
 from benchmarks.learning_rate.tasks import TASKS, Task, Training, classifier, digits, training
 from topoloom.learning_rate import LearningRateError, tune
+from topoloom.learning_rate.callbacks import ResumableBatches
 
 DECADES = (-4, -3, -2, -1, 0, 1, 2)  # the optimizer's rate, from the middle of the task's interval
 WAYS = ("WSD", "tune around it", "tune")
@@ -89,7 +90,14 @@ def final(task: Task, way: str, rate: float, seed: int, steps: int) -> tuple[flo
         return scheduled(task, made, batches, way, rate, steps, steps).final, steps
     optimizer = optimizer_of(task, made, "", rate, steps)
     options: dict[str, Any] = {} if way == "tune" else {"range_test": False}
-    tuned = tune(made.model, optimizer, batches, steps, seed=seed, **options)
+    return tuned_loss(made, optimizer, batches, steps, seed=seed, **options)
+
+
+def tuned_loss(
+    made: Training, optimizer: Any, batches: ResumableBatches, steps: int, **options: Any
+) -> tuple[float, int]:
+    """Tune a training; return its validation loss as `final` does, and its steps."""
+    tuned = tune(made.model, optimizer, batches, steps, **options)
     spent = 0
     try:
         for batch in tuned:

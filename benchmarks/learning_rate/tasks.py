@@ -8,6 +8,7 @@ import pydoc
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -89,6 +90,14 @@ def classifier(model: nn.Module, shape: tuple[int, ...]) -> Training:
         lambda batch: loss(inputs[batch], targets[batch]),
         lambda: loss(held_inputs, held_targets),
     )
+
+
+def perceptron(*widths: int, activation: type[nn.Module] = nn.ReLU) -> nn.Sequential:
+    """Return linear layers of widths, with an activation between two of them."""
+    layers: list[nn.Module] = []
+    for before, after in pairwise(widths[:-1]):
+        layers += [nn.Linear(before, after), activation()]
+    return nn.Sequential(*layers, nn.Linear(widths[-2], widths[-1]))
 
 
 def digits_cnn() -> Training:

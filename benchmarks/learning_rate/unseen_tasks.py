@@ -8,7 +8,6 @@ who knows the optimizer would give them.  Their middle is sometimes a good rate 
 import math
 from collections.abc import Callable
 from functools import cache
-from itertools import pairwise
 
 import numpy as np
 import torch
@@ -22,6 +21,7 @@ from benchmarks.learning_rate.tasks import (
     classifier,
     digits,
     language_model,
+    perceptron,
     text,
     training,
 )
@@ -34,13 +34,6 @@ def _task(
 ) -> Task:
     rates = tuple(low * (high / low) ** place for place in PLACES)
     return Task(make, batch, optimizer, rates, (low, high))
-
-
-def _perceptron(*widths: int) -> nn.Sequential:
-    layers: list[nn.Module] = []
-    for before, after in pairwise(widths[:-1]):
-        layers += [nn.Linear(before, after), nn.ReLU()]
-    return nn.Sequential(*layers, nn.Linear(widths[-2], widths[-1]))
 
 
 def matrix_factorization() -> Training:
@@ -68,7 +61,7 @@ def parity() -> Training:
     draw = torch.Generator().manual_seed(0)
     bits = torch.randint(0, 2, (4096, 12), generator=draw).float() * 2 - 1
     labels = (bits[:, 1] * bits[:, 4] * bits[:, 9] > 0).long()
-    model = _perceptron(12, 96, 2)
+    model = perceptron(12, 96, 2)
 
     def loss(places: torch.Tensor) -> torch.Tensor:
         return nn.functional.cross_entropy(model(bits[places]), labels[places])
@@ -91,7 +84,7 @@ def regression() -> Training:
     inputs, targets = make_friedman1(3000, n_features=10, noise=1.0, random_state=0)
     inputs = torch.tensor(inputs, dtype=torch.float32)
     targets = torch.tensor((targets - targets.mean()) / targets.std(), dtype=torch.float32)
-    model = _perceptron(10, 64, 64, 1)
+    model = perceptron(10, 64, 64, 1)
 
     def loss(places: torch.Tensor) -> torch.Tensor:
         return (model(inputs[places])[:, 0] - targets[places]).square().mean()
@@ -103,7 +96,7 @@ def regression() -> Training:
 def contrastive() -> Training:
     """Return the training of an encoder by InfoNCE between two shifted, noisy views of digits."""
     known, _, held, _ = digits()
-    model = _perceptron(64, 96, 32)
+    model = perceptron(64, 96, 32)
 
     def loss(images: torch.Tensor, draw: torch.Generator | None) -> torch.Tensor:
         views = []
@@ -196,7 +189,7 @@ def diffusion() -> Training:
     """Return the training of a perceptron that predicts the noise added to two moons."""
     points = np.asarray(make_moons(4000, noise=0.05, random_state=0)[0])
     data = torch.tensor((points - points.mean(0)) / points.std(0), dtype=torch.float32)
-    model = _perceptron(2 + 8, 96, 96, 2)
+    model = perceptron(2 + 8, 96, 96, 2)
     waves = 2.0 ** torch.arange(4) * math.pi
 
     def loss(clean: torch.Tensor, draw: torch.Generator | None) -> torch.Tensor:

@@ -17,6 +17,8 @@ from benchmarks import bench_learning_rate
 from benchmarks.learning_rate import tasks
 from benchmarks.learning_rate.development_tasks import DEVELOPMENT
 from benchmarks.learning_rate.discounts import Measured, between, rung_of, table
+from benchmarks.learning_rate.further import final
+from benchmarks.learning_rate.further_tasks import FURTHER
 from benchmarks.learning_rate.methods import run
 from benchmarks.learning_rate.plots import courses, finals
 from benchmarks.learning_rate.report import (
@@ -205,4 +207,12 @@ def test_a_discount_is_told_with_the_pairs_in_which_it_ends_lower():
 
 def test_no_task_of_development_is_one_of_those_that_measure():
     assert not set(DEVELOPMENT) & set(UNSEEN)
+    assert not set(FURTHER) & (set(DEVELOPMENT) | set(UNSEEN))
     assert all(len(task.rates) == 5 for task in DEVELOPMENT.values())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["WSD", "tune", "interval"])
+def test_a_further_training_is_the_same_in_each_process_and_ends_trained(method):
+    key = ("noisy labels", "usual", method, 0, 300)
+    assert final(key) == final(key) and final(key)[0] < 0.6
