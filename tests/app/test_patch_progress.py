@@ -81,7 +81,7 @@ def test_an_observation_takes_the_text_of_devices(client):
     assert observe(client, plan, 1, text=texts[1]).json()["state"] == "done"
     for text, pointer in (
         (texts[0] + "reboot", "/text/line/8"),
-        ("# panel panel-0\nROUTE1:SCAN 2", "/text"),
+        ("# panel panel-0\nROUTE1:SCAN 2\n", "/text"),
         ("hello", "/text/line/1"),
     ):
         refused = observe(client, plan, 2, text=text)

@@ -303,7 +303,7 @@ def test_a_patch_that_config_db_takes_is_read_as_what_it_leaves(script):
     [
         ("# panel panel-0\nconfig ocs cross-connect delete 1A-2B", "/line/2: removes 0A-1B"),
         ("config ocs cross-connect add 4A-2B safe", "/line/1: adds 3A-1B to panel-0, where 3A-3B"),
-        ("# panel panel-0\n\nROUTE1:SCAN 0", "/line/3: removes 0A from panel-0"),
+        ("# panel panel-0\n\nROUTE1:SCAN 0\n", "/line/3: removes 0A from panel-0"),
         ("# panel ocs\n(@),(@)", "/line/1: there is no panel 'ocs'"),
         ("(@1,2),(@5)", "/line/1: must list as many outputs as inputs"),
         ("(@1),(@4)", "/line/1: panel-0 has no pair of 1 and 4"),

@@ -132,7 +132,7 @@ def _read_route(plant: Plant, panel: int, row: re.Match[str], where: str) -> Ite
         yield Entry(where, Verb.REMOVE, Pair(panel, a, -1))
 
 
-ROUTES = Language("the commands ROUTE of DiCon", False, _DICON, {_DICON: _read_route})
+ROUTES = Language("the commands ROUTE of DiCon", False, _DICON, {_DICON: _read_route}, breaks=True)
 
 
 def _pair(plant: Plant, panel: int, one: str, other: str, where: str) -> Pair:

@@ -89,9 +89,15 @@ def read_graphml(root: Element, plant: Plant) -> Report:
 
 
 def read_dot(text: str, plant: Plant) -> Report:
-    """Return the report of a drawing; dashed edges are gone."""
-    rows = []
-    for number, line in enumerate(text.split("\n"), start=1):
+    """Return the report of a drawing; dashed edges are gone.
+
+    Raises:
+        InvalidWiring: The drawing is cut off, or as `read_graphml`.
+    """
+    rows, lines = [], text.rstrip().split("\n")
+    if lines[-1].strip() != "}":
+        raise InvalidWiring(f"/line/{len(lines)}", "ends the drawing without a line '}'")
+    for number, line in enumerate(lines, start=1):
         if " -> " in line and "style=dashed" not in line:
             found = _ATTRIBUTE.findall(line)
             rows.append((f"/line/{number}", {name: v.replace('\\"', '"') for name, v in found}))

@@ -30,7 +30,8 @@ class Language(NamedTuple):
     ``states`` tells whether a text states all pairs of its panel.  A line that matches ``sign``
     identifies the language.  ``lines`` maps patterns of whole lines to readers; None marks lines
     without pairs.  A line that matches the first pattern of ``frame`` opens an answer, and a line
-    that matches the second closes the answer.
+    that matches the second closes the answer.  Where ``breaks`` is true, a last line without a line
+    break may be cut off: a number that lost digits is another port.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Language(NamedTuple):
     sign: re.Pattern[str]
     lines: Mapping[re.Pattern[str], Reader | None]
     frame: tuple[re.Pattern[str], re.Pattern[str]] | None = None
+    breaks: bool = False
 
     def match(self, line: str) -> tuple[re.Match[str], Reader | None] | None:
         """Return the match of a line and its reader; None for lines of other languages."""
@@ -68,23 +70,32 @@ def parts(text: str, plant: Plant) -> Iterator[Part]:
     [(0, 1), (1, 3)]
     """
     lines = text.lstrip("\ufeff").split("\n")
+    # In a file of one markup, a name may look like a heading.
+    markup = re.match(r"\s*(?:<|digraph)", text.lstrip("\ufeff"))
     heads = [
         (number, found)
-        for number, line in enumerate(lines)
+        for number, line in enumerate(() if markup else lines)
         if line.startswith("# panel ")
         and len(line) <= _LONGEST
         and (found := HEADING.fullmatch(line)) is not None
     ]
     first = heads[0][0] if heads else len(lines)
     if not heads or any(line.strip() for line in lines[:first]):
-        yield Part("\n".join(lines[:first]))
+        yield _part(lines[:first], None, 0)
     ends = [number for number, _ in heads[1:]] + [len(lines)]
     for (number, found), end in zip(heads, ends, strict=False):
         names = found[1], found[1] + found[2]
         panel = next((plant.panel_index[name] for name in names if name in plant.panel_index), None)
         if panel is None:
             raise InvalidWiring(f"/line/{number + 1}", f"there is no panel {found[1][:80]!r}")
-        yield Part("\n".join(lines[number + 1 : end]), panel, number + 1)
+        rest = [""] if end < len(lines) else []
+        yield _part(lines[number + 1 : end] + rest, panel, number + 1)
+
+
+def _part(lines: list[str], panel: int | None, above: int) -> Part:
+    """Return the part of some lines, which begins with the first line that is not blank."""
+    blank = next((number for number, line in enumerate(lines) if line.strip()), len(lines))
+    return Part("\n".join(lines[blank:]), panel, above + blank)
 
 
 def panel_of(plant: Plant, given: int | None, names: Iterable[str], where: str) -> int:
@@ -129,6 +140,8 @@ def read_lines(
             entries += () if found[1] is None else found[1](plant, at, found[0], where)
         elif not (_named(line) or (len(line) <= _LONGEST and _NO_PAIR.fullmatch(line))):
             raise InvalidWiring(where, f"is no line of {language.name}: {line[:60]!r}")
+    if language.breaks and lines[-1]:
+        raise InvalidWiring(f"/line/{len(lines)}", "may be cut off: it has no line break")
     _require_closed(language, lines)
     told = frozenset([at])
     return Report(

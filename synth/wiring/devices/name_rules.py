@@ -43,10 +43,13 @@ QUOTED = Alphabet("have no backslash", re.compile(r"[^\\]*"))
 """Graphviz: in a quoted text a backslash before the last quote leaves the text open."""
 
 SPREADSHEET = Alphabet(
-    "not start as a formula in a spreadsheet, with = + - or @",
-    re.compile(rf"(?!{FORMULA.pattern}).*"),
+    "not start as a formula in a spreadsheet, with = + - or @, nor start or end with a blank",
+    re.compile(rf"(?!{FORMULA.pattern}|\s).*(?<!\s)"),
 )
-"""CSV that is imported by programs, and opened in spreadsheets on its way."""
+"""CSV that is imported by programs, and opened in spreadsheets on its way.
+
+NetBox removes blanks around a name.
+"""
 
 HCA = Alphabet("be letters, digits and . _ - /, and :N", re.compile(r"[\w./-]+(:[0-9]+)?"))
 """``NCCL_IB_HCA`` lists names with commas; ``^`` and ``=`` before the first are operators."""

@@ -28,6 +28,8 @@ SWITCH = "http://www.polatis.com/yang/optical-switch"
 ENDS = ("ingress", "egress")
 ROOTS = ("rpc-reply", "data", "config", "cross-connects")
 """Roots of answers to get-config, of NETCONF and of clients, and of RESTCONF."""
+END_OF_MESSAGE = "]]>]]>"
+"""Mark behind a message of NETCONF 1.0 (RFC 4742)."""
 RESTCONF = "optical-switch:cross-connects"
 
 _ROOT = re.compile(r"<(?:[\w.-]+:)?([\w.-]+)")
@@ -76,7 +78,8 @@ def parsed(text: str) -> Element:
     """
     root = _ROOT.match(head_of(text))
     try:
-        return parse(text.lstrip("\ufeff"), root[1] if root else "data")
+        whole = text.lstrip("\ufeff \t").rstrip().removesuffix(END_OF_MESSAGE)
+        return parse(whole, root[1] if root else "data")
     except InvalidTopology as error:
         raise InvalidWiring(error.field, error.rule) from None
 
@@ -168,10 +171,10 @@ def _ends(row: Element) -> tuple[int, int]:
 
 
 def _number(row: Element, name: str) -> int:
-    text = "".join(child.text for child in row.all(name)).strip()
-    if not re.fullmatch("[0-9]{1,7}", text):
-        raise InvalidWiring(row.place, f"must have {name} with a number")
-    return int(text)
+    texts = [child.text.strip() for child in row.all(name)]
+    if len(texts) != 1 or not re.fullmatch("[0-9]{1,7}", texts[0]):
+        raise InvalidWiring(row.place, f"must have one {name} with a number")
+    return int(texts[0])
 
 
 def write_scpi(script: Script) -> str:

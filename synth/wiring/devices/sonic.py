@@ -36,7 +36,8 @@ def _key(pair: Pair) -> str:
     return f"{pair.a + 1}A-{pair.b + 1}B"
 
 
-def _pair(plant: Plant, panel: int, key: str, where: str) -> Pair:
+def _pair(plant: Plant, panel: int, key: str, where: str, sides: Any = None) -> Pair:
+    """Return the pair of a key; the sides that an entry of the table states must agree."""
     match = _KEY.fullmatch(key)
     row = plant.panels[panel]
     if match is None:
@@ -44,6 +45,10 @@ def _pair(plant: Plant, panel: int, key: str, where: str) -> Pair:
     pair = Pair(panel, int(match[1]) - 1, int(match[2]) - 1)
     if row.one_sided or pair.a >= len(row.a) or pair.b >= len(row.b):
         raise InvalidWiring(where, f"{row.id} has no pair {key}")
+    for name, side in _row(pair).items():
+        found = sides.get(name, side) if isinstance(sides, dict) else side
+        if found != side:
+            raise InvalidWiring(where, f"states {name} {str(found)[:40]!r} for the pair {key}")
     return pair
 
 
@@ -66,8 +71,9 @@ def write_lines(script: Script) -> str:
 
 
 def _read_row(plant: Plant, panel: int, row: re.Match[str], where: str) -> Iterator[Entry]:
-    dark = row[2] is not None and (row[2], row[3]) != (TUNED, TUNED)
-    yield Entry(where, Verb.PLUGGED, _pair(plant, panel, row[1], where), dark)
+    dark = row[4] is not None and (row[4], row[5]) != (TUNED, TUNED)
+    sides = {"a_side": row[2], "b_side": row[3]}
+    yield Entry(where, Verb.PLUGGED, _pair(plant, panel, row[1], where, sides), dark)
 
 
 def _read_command(plant: Plant, panel: int, row: re.Match[str], where: str) -> Iterator[Entry]:
@@ -75,7 +81,7 @@ def _read_command(plant: Plant, panel: int, row: re.Match[str], where: str) -> I
     return (Entry(where, verb, _pair(plant, panel, key, where)) for key in row[2].split(","))
 
 
-_ROW = re.compile(r"([0-9]+A-[0-9]+B) +[0-9]+A +[0-9]+B(?: +(\S+) +(\S+))?")
+_ROW = re.compile(r"([0-9]+A-[0-9]+B) +([0-9]+A) +([0-9]+B)(?: +(\S+) +(\S+))?")
 _HEADER = re.compile(r"id +a_side +b_side( +a_side_status +b_side_status)?")
 SHOW = Language(
     "the table of 'show ocs cross-connect'",
@@ -175,7 +181,7 @@ def _entries_of(ops: Any, plant: Plant, panel: int, field: str) -> Iterator[Entr
             raise InvalidWiring(where, f"must add, remove or test a path below /{TABLE}")
         if verb in verbs and path != f"/{TABLE}":
             key = path.removeprefix(f"/{TABLE}/")
-            yield Entry(where, verbs[verb], _pair(plant, panel, key, where))
+            yield Entry(where, verbs[verb], _pair(plant, panel, key, where, op.get("value")))
 
 
 def write_config(script: Script) -> str:
@@ -202,8 +208,9 @@ def read_table(tables: dict[str, Any], plant: Plant, panel: int, field: str) -> 
     rows = tables.get(TABLE, {})
     if not isinstance(rows, dict):
         raise InvalidWiring(f"{field}/{TABLE}", "must be a table")
-    places = ((key, f"{field}/{TABLE}/{escaped(key)}") for key in rows)
-    return stated(((where, _pair(plant, panel, key, where)) for key, where in places), [panel])
+    places = ((f"{field}/{TABLE}/{escaped(key)}", key, row) for key, row in rows.items())
+    pairs = ((where, _pair(plant, panel, key, where, row)) for where, key, row in places)
+    return stated(pairs, [panel])
 
 
 def host_names(tables: dict[str, Any]) -> list[str]:

@@ -34,7 +34,7 @@ from topoloom.synth.wiring.plant.cable_lists import (
     tabled_cables,
 )
 from topoloom.synth.wiring.plant.csv_rows import read_header, read_rows
-from topoloom.synth.wiring.plant.current_wiring import final_rows, named_pairs
+from topoloom.synth.wiring.plant.current_wiring import final_rows, is_set, named_pairs
 
 LANGUAGES = (
     sonic.SHOW,
@@ -46,12 +46,6 @@ LANGUAGES = (
     calient_dicon.ROUTES,
 )
 """Languages of lines, of answers and of commands."""
-
-DARK = (False, "false", "no", "0")
-"""Values of ``light`` of a pair that carries none."""
-
-FOREIGN = (True, "true")
-"""Values of ``foreign`` of a pair of others."""
 
 
 def read_wiring(given: Any, plant: Plant, base: Present | None = None) -> Observed:
@@ -98,7 +92,8 @@ def read_wiring_text(text: str, plant: Plant, base: Present | None = None) -> Ob
 
     def read() -> list[Report]:
         found = []
-        for part in parts(text, plant):
+        # A text of old spreadsheets ends its lines with a carriage return.
+        for part in parts(text if "\n" in text else text.replace("\r", "\n"), plant):
             try:
                 reports = _part(part.text, plant, part.panel)
             except (InvalidPlant, InvalidTopology, InvalidWiring) as error:
@@ -180,10 +175,10 @@ def _listed(given: list[Any], plant: Plant, panel: int | None) -> Report:
 
 def _rows(rows: list[tuple[str, Any]], plant: Plant) -> Report:
     """Return the report of rows with panel, a, b, and maybe light and foreign."""
-    entries = (
-        Entry(where, Verb.PLUGGED, pair, row.get("light") in DARK, row.get("foreign") in FOREIGN)
-        for pair, (where, row) in zip(named_pairs(rows, plant), rows, strict=True)
-    )
+    entries = []
+    for pair, (where, row) in zip(named_pairs(rows, plant), rows, strict=True):
+        dark = is_set(row, "light", where) is False
+        entries.append(Entry(where, Verb.PLUGGED, pair, dark, bool(is_set(row, "foreign", where))))
     return Report(tuple(entries), movable(plant))
 
 
@@ -204,7 +199,9 @@ def _table(text: str, plant: Plant) -> Report | None:
     if "item" in columns:
         return _of_plant(read_plant_text(text, "csv"), plant)
     if {"panel", "a", "b"} <= {*columns}:
-        return _rows([(f"/line/{row.line}", row.cells) for row in read_rows(text)], plant)
+        return _rows(
+            [(f"/line/{row.line}", row.cells) for row in read_rows(text, exact=True)], plant
+        )
     if {*work_sheet.OF_A_MOVE} <= {*columns}:
         return work_sheet.read_order(text, plant)
     return read_jumpers(tabled_cables(text)[0], plant) if is_cable_header(columns) else None

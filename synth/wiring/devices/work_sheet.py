@@ -72,9 +72,9 @@ def write_order(script: Script) -> str:
 
 def read_order(text: str, plant: Plant) -> Report:
     """Return the report of the moves of a work order in CSV."""
-    cells = [(f"/line/{row.line}", row.cells) for row in read_rows(text)]
+    cells = [(f"/line/{row.line}", row.cells) for row in read_rows(text, exact=True)]
     moves = [
-        (where, row["action"], as_written(row["panel"]),
+        (where, row["action"].strip().lower(), as_written(row["panel"]),
          as_written(row["from_port"]), as_written(row["to_port"]))
         for where, row in cells
     ]  # fmt: skip

@@ -45,12 +45,15 @@ def read_header(text: str) -> tuple[str, ...]:
     return tuple("_".join(cell.lower().split()) for cell in cells)
 
 
-def read_rows(text: str) -> list[Row]:
+def read_rows(text: str, exact: bool = False) -> list[Row]:
     r"""Return the rows below the header, without empty lines.
 
+    Args:
+        exact: Keep blanks at the ends of cells.
+
     Raises:
-        InvalidPlant: The text is not CSV, a column occurs twice, or a row has more cells than the
-            header.
+        InvalidPlant: The text is not CSV, a column occurs twice, a row has more cells than the
+            header, or the text ends within a row that has fewer.
 
     >>> read_rows('item,port\n\npair,"F1"\n')
     [Row(line=3, cells={'item': 'pair', 'port': 'F1'})]
@@ -60,7 +63,7 @@ def read_rows(text: str) -> list[Row]:
         if columns.count(column) > 1:
             raise InvalidPlant("", f"has the column {quoted(column)} twice")
     return [
-        Row(line, dict(zip(columns, (cell.strip() for cell in cells), strict=False)))
+        Row(line, dict(zip(columns, cells if exact else map(str.strip, cells), strict=False)))
         for line, cells in _read(text, len(columns))
     ]
 
@@ -71,7 +74,7 @@ def _read(text: str, width: int) -> Iterator[tuple[int, list[str]]]:
     reader = csv.reader(
         io.StringIO(text, newline=""), strict=True, delimiter=_delimiter(text.lstrip())
     )
-    line, found = 1, -1
+    line, found, last, count = 1, -1, 1, width
     try:
         for cells in reader:
             begin, line = line, reader.line_num + 1
@@ -81,7 +84,10 @@ def _read(text: str, width: int) -> Iterator[tuple[int, list[str]]]:
                 if len(cells) > width:
                     raise Origin(f"/rows/{found}", begin).error("has more cells than the header")
                 yield begin, cells + [""] * (width - len(cells))
-            found += 1
+            found, last, count = found + 1, begin, len(cells)
+        if count < width and not text.endswith(("\n", "\r")):
+            rule = f"is cut off: the last row has {count} of {width} cells and no line break"
+            raise Origin(f"/rows/{found - 1}", last).error(rule)
     except csv.Error as error:
         raise InvalidPlant("", f"must be CSV: {error} (line {reader.line_num})") from None
 

@@ -3,7 +3,7 @@
 import csv
 import io
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from topoloom.synth.errors import InvalidWiring
@@ -83,14 +83,33 @@ def _parse(rows: list[Row], plant: Plant) -> Present:
     found = named_pairs(rows, plant)
     foreign = [
         pair
-        for pair, (_, row) in zip(found, rows, strict=True)
-        if row.get("foreign") in (True, "true")
+        for pair, (pointer, row) in zip(found, rows, strict=True)
+        if is_set(row, "foreign", pointer)
     ]
     # In the order of the rows, so that of two that clash the later one is named.
     given = Present(found, frozenset(foreign))
     check_pairs(plant, given, [pointer for pointer, _ in rows], InvalidWiring)
     known = plant.present.foreign & set(given.pairs)
     return Present.of(given.pairs, given.foreign | known)
+
+
+def is_set(row: Mapping[str, Any], name: str, pointer: str) -> bool | None:
+    """Return the truth value of a member, as JSON or as a spreadsheet writes it; None for none.
+
+    Raises:
+        InvalidWiring: The value is neither true nor false; with its pointer.
+
+    >>> is_set({"light": "FALSE"}, "light", "/0"), is_set({"light": ""}, "light", "/0")
+    (False, None)
+    """
+    value = row.get(name)
+    text = "" if value is None else str(value).strip().lower()
+    if text and text not in _TRUTH:
+        raise InvalidWiring(f"{pointer}/{name}", f"must be true or false; not {str(value)[:40]!r}")
+    return _TRUTH.get(text)
+
+
+_TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
 def named_pairs(rows: Iterable[Row], plant: Plant) -> tuple[Pair, ...]:
