@@ -41,8 +41,10 @@ class Sheet(HTMLParser):
         self.cell = tag if tag in ("td", "th") else None if tag != "span" else self.cell
         self.boxes += dict(attrs).get("class") == "box"
         if tag == "div" and not attrs:
-            self.labels.append([])
+            self.labels.append([""])
             self.label = True
+        if tag == "br" and self.label:
+            self.labels[-1].append("")
 
     def handle_endtag(self, tag):
         if tag in ("td", "th"):
@@ -54,7 +56,7 @@ class Sheet(HTMLParser):
         if self.cell:
             self.pages[-1][-1][-1] += data
         elif self.label:
-            self.labels[-1].append(data)
+            self.labels[-1][-1] += data
         elif data.strip():
             self.texts[-1].append(data.strip())
 
@@ -76,7 +78,9 @@ def test_the_pages_have_a_row_for_every_move_a_verify_row_and_two_labels_for_eve
     assert len(verified) == len(adding)
     assert sheet.boxes == len(moves) + len(verified)
     assert all(row[-3:] == ["done", "name", "time"] for row in rows if row[0] == "step")
-    assert len(sheet.labels) == 2 * sum(move.adds for move in script.moves)
+    by_hand = [script.plant.panels[move.pair.panel].kind is Kind.MANUAL for move in script.moves]
+    plugged = zip(script.moves, by_hand, strict=True)
+    assert len(sheet.labels) == 2 * sum(move.adds and hand for move, hand in plugged)
 
 
 @settings(deadline=None, max_examples=12)
@@ -136,7 +140,7 @@ def test_a_page_is_one_persons_work_in_one_stage_and_names_the_hosts_that_lose_l
     assert plugged == set(script.final.pairs)
 
 
-def hall(kinds=(Kind.MANUAL,) * 3, places=("rack 10", "rack 9", "rack 10")):
+def hall(kinds=(Kind.MANUAL,) * 3, places=("rack 10", "rack 9", "rack 10"), down=6):
     """Return the plan that changes a ring of six hosts to another, on three panels."""
     plant = straight(6, 3)
     panels = [
@@ -152,7 +156,7 @@ def hall(kinds=(Kind.MANUAL,) * 3, places=("rack 10", "rack 9", "rack 10")):
 
     base = plan_moves(circulant(1, 3), plant).final
     plan = plan_moves(circulant(2, 3), plant, base)
-    return read_script(to_document(plan, Limits(max_links_down=6)), plant.with_present(base))
+    return read_script(to_document(plan, Limits(max_links_down=down)), plant.with_present(base))
 
 
 def test_panels_of_a_place_share_a_page_and_places_are_in_natural_order():
@@ -175,12 +179,13 @@ def test_the_cover_has_totals_and_the_time_of_people_who_work_at_once():
         max(page.seconds for page in found if page.stage == stage)
         for stage in range(1, len(script.steps) + 1)
     ]
-    minutes = -(-sum(slowest) // 60)
+    minutes, alone = (-(-sum(times) // 60) for times in (slowest, [p.seconds for p in found]))
     moves, removes = len(script.moves), sum(not move.adds for move in script.moves)
     assert "Plant hall 2" in text
     stages = "1 stage" if len(script.steps) == 1 else f"{len(script.steps)} stages"
     assert f"{moves} moves in {stages}: {removes} to pull" in text
-    assert f"{moves - removes} to plug. Time with a person for each page: {minutes} min." in text
+    time = f"{minutes} min with one person for each page, {alone} min with one for all"
+    assert f"{moves - removes} to plug. Time: {time}." in text
     cover = sheet.pages[0][1:]
     assert [row[1] for row in cover] == [page.person for page in found]
     assert sum(int(row[3]) + int(row[4]) for row in cover) == moves
@@ -191,9 +196,18 @@ def test_a_plant_without_times_is_said_to_state_none():
     script = hall()
     still = [replace(panel, move_seconds=Fraction(0)) for panel in script.plant.panels]
     text = FORMATS["html"].write(replace(script, plant=replace(script.plant, panels=tuple(still))))
-    assert "Time with a person for each page: not stated by the plant." in " ".join(
-        Sheet(text).texts[0]
-    )
+    assert "Time: not stated by the plant." in " ".join(Sheet(text).texts[0])
+
+
+def test_a_page_of_a_later_stage_says_what_it_waits_for():
+    script = hall(down=2)
+    assert len(script.steps) > 1
+    for page, texts in zip(
+        pages(script), Sheet(FORMATS["html"].write(script)).texts[1:], strict=True
+    ):
+        waits = f"Begin when all pages of stage {page.stage - 1} are done."
+        assert (waits in texts) == (page.stage > 1)
+        assert any(text.startswith("If a pair to pull is not there") for text in texts)
 
 
 def test_a_label_names_the_port_that_it_is_for_and_the_nodes_at_both_ends():

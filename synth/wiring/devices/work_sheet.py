@@ -1,6 +1,7 @@
 """The work order for people: a printed page for each person and stage, and a table."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
 from html import escape
 from html.parser import HTMLParser
 
@@ -52,7 +53,7 @@ td { overflow-wrap: anywhere } td:nth-child(2) { white-space: nowrap }
 .labels { display: grid; grid-template-columns: repeat(4, 1fr); gap: 3px }
 .labels div { border: 1px dashed #888; padding: 2px 4px; font: 7pt monospace }
 .labels div { break-inside: avoid; overflow-wrap: anywhere }
-code { white-space: nowrap }
+code { white-space: nowrap } .name-of { display: inline-block }
 """
 
 
@@ -100,7 +101,7 @@ def write_sheet(script: Script) -> str:
 
     A page lists the hosts to drain and the moves in order, panel by panel, with a box to tick, a
     name and a time for every move.  The last row of a panel verifies its new pairs.  The labels of
-    the new cables follow, one for each end.
+    the new cables of manual panels follow, one for each end.
     """
     found = pages(script)
     parts = [
@@ -122,7 +123,7 @@ def _cover(script: Script, found: tuple[Page, ...]) -> Iterator[str]:
     yield f"<h1>Work order</h1>{hall}<p>Plan {escape(script.plan_id)}</p>"
     stages = "1 stage" if len(script.steps) == 1 else f"{len(script.steps)} stages"
     yield f"<p>{moves} moves in {stages}: {removes} to pull, "
-    yield f"{moves - removes} to plug. Time with a person for each page: {_total(found)}.</p>"
+    yield f"{moves - removes} to plug. Time: {_total(found)}.</p>"
     yield '<table class="cover"><thead><tr>'
     yield "<th>stage</th><th>where</th><th>steps</th><th>pull</th><th>plug</th>"
     yield '<th>time</th><th>hosts to drain</th><th class="by">done by</th></tr></thead>'
@@ -132,16 +133,25 @@ def _cover(script: Script, found: tuple[Page, ...]) -> Iterator[str]:
             str(len(page.tasks) - page.removes), minutes(page.seconds),
         )  # fmt: skip
         yield "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells)
-        yield f'<td class="wide">{escape(", ".join(page.drained)) or "none"}</td><td></td></tr>'
+        yield f'<td class="wide">{_unbroken(page.drained) or "none"}</td><td></td></tr>'
     yield "</table><p>Finish all pages of a stage before the next stage begins. Check the end: "
     yield "<code>topoloom patch verify PLAN --observed FILE</code></p>"
 
 
 def _total(found: tuple[Page, ...]) -> str:
-    """Return the time of all stages, whose pages are worked at the same time."""
+    """Return the time of all stages: with the pages of a stage at once, and one by one."""
     stages = {page.stage for page in found}
-    slowest = (max(p.seconds for p in found if p.stage == stage) for stage in stages)
-    return minutes(sum(slowest, start=type(found[0].seconds)(0))) if found else "none"
+    slowest = [max(p.seconds for p in found if p.stage == stage) for stage in stages]
+    at_once, alone = (sum(times, Fraction(0)) for times in (slowest, [p.seconds for p in found]))
+    if not alone:
+        return minutes(alone) if found else "none"
+    return f"{minutes(at_once)} with one person for each page, {minutes(alone)} with one for all"
+
+
+def _unbroken(names: Iterable[str], mark: str = ",", gap: str = " ") -> str:
+    """Return names as HTML: a line breaks between names, and not at a hyphen of one."""
+    spans = [f'<span class="name-of">{escape(name)}' for name in names]
+    return f"{mark}</span>{gap}".join(spans) + "</span>" * bool(spans)
 
 
 def _steps(page: Page) -> str:
@@ -155,7 +165,10 @@ def _page(script: Script, page: Page, number: str) -> Iterator[str]:
     yield f"{escape(page.person)}</h2><p>Plan {escape(script.plan_id[:SHORT])}, {number}</p>"
     yield f"<p>Steps {_steps(page)}: {page.removes} to pull, {adds} to plug. "
     yield f"Time: {minutes(page.seconds)}.</p>"
-    yield f"<p>Drain first: {escape(', '.join(page.drained)) or 'no host'}.</p>"
+    if page.stage > 1:
+        yield f"<p>Begin when all pages of stage {page.stage - 1} are done.</p>"
+    yield f"<p>Drain first: {_unbroken(page.drained) or 'no host'}.</p>"
+    yield "<p>If a pair to pull is not there, or a check fails, stop and report the step.</p>"
     yield '<p>Name <span class="fill"></span> Date <span class="fill"></span></p>'
     for panel, own in page.by_panel:
         row = script.plant.panels[panel]
@@ -205,7 +218,8 @@ def _verify(script: Script, own: tuple[Task, ...]) -> Iterator[str]:
     adds = [task for task in own if task.adds]
     if adds:
         ports = ", ".join(script.plant.port_name(script.plant.ends(t.pair)[1]) for t in adds)
-        what = f"light on all {len(adds)} new pairs: {ports}"
+        pairs = "the new pair" if len(adds) == 1 else f"all {len(adds)} new pairs"
+        what = f"light on {pairs}: {ports}"
         yield f'<tr class="verify"><td></td><td>verify</td><td colspan="3">{escape(what)}</td>'
         yield f"{_SIGNED}</tr>"
 
@@ -215,13 +229,14 @@ def _labels(script: Script, page: Page) -> Iterator[str]:
     plant = script.plant
     labels = []
     for task in page.tasks:
-        if task.adds:
+        if task.adds and plant.panels[task.pair.panel].kind is Kind.MANUAL:
             for here, there in (plant.ends(task.pair), plant.ends(task.pair)[::-1]):
                 ports = f"{plant.full_name(here)} to {plant.port_name(there)}"
                 nodes = [script.peers.get(port, plant.full_name(port)) for port in (here, there)]
-                labels.append(f"<div>{escape(ports)}<br>{escape('--'.join(nodes))}</div>")
+                labels.append(f"<div>{escape(ports)}<br>{_unbroken(nodes, '--', '')}</div>")
     if labels:
-        yield f'<h3>Labels</h3><div class="labels">{"".join(labels)}</div>'
+        yield "<h3>Labels of the new cables, one for each end</h3>"
+        yield f'<div class="labels">{"".join(labels)}</div>'
 
 
 class _Moves(HTMLParser):
