@@ -18,7 +18,13 @@ below, then
 
 Otherwise the run returns to its second checkpoint.  Either happens once at most.  The steps of the
 untrained model, a tenth fewer if that helps, are discarded if ``max_overhead`` pays for them, and
-count as run if not; so runs shorter than `LONG` comparisons have none.
+count as run if not.
+
+A run that is shorter than `LONG` comparisons has one of `SHORT` steps, which judges the `FEW` last
+losses, or none if it is shorter than `LONG` of these.  It may not cost a healthy run its steps: a
+loss that is clearly below the first ones is not compared, and the comparison ends halfway if the
+untrained model is not lower by then in the mean.  Its rate has hardly trained it there, so this
+asks whether the model is worse than the untrained one.
 """
 
 import statistics
@@ -32,15 +38,21 @@ from topoloom.learning_rate.state_machine.checkpoints import (
     save,
 )
 from topoloom.learning_rate.state_machine.decayed_trials import CLEAR, standard_error
-from topoloom.learning_rate.state_machine.divergence_detector import WINDOW, noise, stays_above
+from topoloom.learning_rate.state_machine.divergence_detector import (
+    WINDOW,
+    has_fallen,
+    noise,
+    stays_above,
+)
 from topoloom.learning_rate.state_machine.stage_plan import rate_in_use
 from topoloom.learning_rate.state_machine.state import UNTRAINED, FlatStart, State
-from topoloom.learning_rate.state_machine.step_counting import BAD_IN_A_ROW
+from topoloom.learning_rate.state_machine.step_counting import BAD_IN_A_ROW, SHORT, halfway
 
 DUE = 0.9
-LONG = 12  # times the steps of a comparison: shorter runs are not compared
+LONG = 12  # times the steps of a comparison, which a run has at least
 COMPARED = 24  # last losses of either model
 LARGE = 1.0  # standard deviation
+FEW = 12  # last losses of either model in a comparison of `SHORT` steps
 SHORTER = 0.9  # of the steps of a comparison, at least, if the budget pays for them
 LOWER = 10.0  # times lower is the rate of the untrained model
 BEFORE, AFTER = "flat-start", "flat-end"  # checkpoints
@@ -48,16 +60,14 @@ BEFORE, AFTER = "flat-start", "flat-end"  # checkpoints
 
 def looked_at(state: State, flat: FlatStart) -> State:
     """Return the state with the early floor, or with the begin of a comparison where one is due."""
-    warmup = state.settings.warmup_steps
-    steps = max(warmup, COMPARED) + COMPARED
+    warmup, steps = state.settings.warmup_steps, _steps(state)
     last = last_step_to_begin_again(state) - steps
     if flat.floor is None and state.step >= max(warmup + WINDOW, 2 * COMPARED):
         flat = replace(flat, floor=state.floor)
     if state.step < warmup + DUE * (last - warmup) or state.check is not None:
         return replace(state, flat=flat)
     lowest = rate_in_use(state) <= state.settings.min_lr
-    may = state.untrained and not lowest and LONG * steps <= state.settings.total_steps
-    never = may and state.step <= last
+    never = state.untrained and not lowest and steps > 0 and state.step <= last
     if not never or flat.floor is None or not stays_above(state, flat.floor):
         return replace(state, flat=None)
     paid = (state.settings.allowance or 0) - state.discarded
@@ -67,11 +77,20 @@ def looked_at(state: State, flat: FlatStart) -> State:
     return save(replace(state, flat=flat, tau=tau), "save_flat", BEFORE)
 
 
+def _steps(state: State) -> int:
+    """Return the steps of a comparison; 0 where the run is too short for any."""
+    settings = state.settings
+    steps = max(settings.warmup_steps, COMPARED) + COMPARED
+    if LONG * steps > settings.total_steps:
+        steps = 0 if has_fallen(state) else SHORT
+    return steps if LONG * steps <= settings.total_steps else 0
+
+
 def after_first_steps(state: State, flat: FlatStart) -> State:
     """Save the model that ran, if its steps are over, to run the untrained one."""
     if flat.start is None or state.step < flat.start + flat.steps:
         return state
-    flat = replace(flat, end=state.step, losses=state.recent[-COMPARED:])
+    flat = replace(flat, end=state.step, losses=state.recent[-SHORT:])
     return save(replace(state, flat=flat), "save_flat", AFTER)
 
 
@@ -80,7 +99,7 @@ def saved_later(state: State) -> State:
     flat = state.flat or FlatStart()
     if flat.end is None:
         return replace(state, flat=replace(flat, start=state.step))
-    return replace(state, flat=replace(flat, end=state.step, losses=state.recent[-COMPARED:]))
+    return replace(state, flat=replace(flat, end=state.step, losses=state.recent[-SHORT:]))
 
 
 def to_the_same_batches(state: State) -> State:
@@ -100,11 +119,11 @@ def after_untrained_steps(state: State, flat: FlatStart) -> State:
     """Keep the untrained model if it is better by now, or return to the other one."""
     end = flat.end or 0
     done, steps = state.step - end, end - (flat.start or 0)
-    exploded = state.bad >= BAD_IN_A_ROW
-    if done < steps and not exploded:
+    hopeless = state.bad >= BAD_IN_A_ROW or (done == halfway(flat) and not _is_lower(state, flat))
+    if done < steps and not hopeless:
         return state
     state = replace(state, flat=None)
-    if not exploded and _is_better(_at_same_batches(state.recent, done - steps), flat.losses):
+    if not hopeless and _is_better(state, flat):
         assert flat.rate is not None, "a run that is compared has a rate"
         ceiling = max(rate_in_use(state), flat.rate / 2.0)
         state = replace(state, ceiling=ceiling, new_slot=None)
@@ -116,15 +135,27 @@ def after_untrained_steps(state: State, flat: FlatStart) -> State:
     return restore(state, "restore_safe", AFTER)
 
 
-def _at_same_batches(losses: tuple[float, ...], late: int) -> tuple[float, ...]:
-    """Return the losses on the compared batches; ``late`` steps ran after them."""
-    return losses[-COMPARED - late : len(losses) - late]
-
-
-def _is_better(mine: tuple[float, ...], theirs: tuple[float, ...]) -> bool:
-    pairs = [(a, b) for a, b in zip(mine, theirs, strict=False) if usable(a) and usable(b)]
-    if len(pairs) < COMPARED // 2:
+def _is_better(state: State, flat: FlatStart) -> bool:
+    """Whether the untrained model ends lower than the other one, by more than noise explains."""
+    least = FEW if flat.steps <= SHORT else COMPARED
+    pairs = _pairs(state, flat, least)
+    if len(pairs) < least // 2:
         return False
-    gaps = [b - a for a, b in pairs]
-    deviation = noise([b for _, b in pairs])
+    gaps = [theirs - mine for mine, theirs in pairs]
+    deviation = noise([theirs for _, theirs in pairs])
     return statistics.fmean(gaps) > max(CLEAR * standard_error(gaps), LARGE * deviation)
+
+
+def _is_lower(state: State, flat: FlatStart) -> bool:
+    """Whether the untrained model is lower in the mean of its latest losses."""
+    return sum(theirs - mine for mine, theirs in _pairs(state, flat, WINDOW)) > 0
+
+
+def _pairs(state: State, flat: FlatStart, count: int) -> list[tuple[float, float]]:
+    """Return the last losses of both models on the same batches, the untrained one's first."""
+    end, done = flat.end or 0, state.step - (flat.end or 0)
+    late = done - (end - (flat.start or 0))  # below 0 before the end, above 0 after other steps
+    mine = state.recent[: len(state.recent) - max(0, late)][-count:]
+    theirs = flat.losses[: len(flat.losses) + min(0, late)][-count:]
+    pairs = zip(reversed(mine), reversed(theirs), strict=False)
+    return [(a, b) for a, b in pairs if usable(a) and usable(b)]

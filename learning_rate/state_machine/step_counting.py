@@ -13,9 +13,10 @@ from topoloom.learning_rate.state_machine.stage_plan import (
     safe_interval,
     validates,
 )
-from topoloom.learning_rate.state_machine.state import Action, State
+from topoloom.learning_rate.state_machine.state import Action, FlatStart, State
 
 BAD_IN_A_ROW = 3  # that say that training has diverged; one alone may be an odd batch
+SHORT = 32  # steps of a comparison with the untrained model that may end halfway
 FIRST, RECENT = 8, 64  # losses remembered of the run's begin and of its latest steps
 
 
@@ -68,8 +69,14 @@ def _next_model(state: State) -> int:
     flat, total = state.flat, state.settings.total_steps
     if flat is None or flat.start is None:
         return total
-    begin = flat.start if flat.end is None else flat.end
-    return begin + flat.steps if state.step < begin + flat.steps else total
+    begin, half = (flat.start, 0) if flat.end is None else (flat.end, halfway(flat))
+    ends = [begin + steps for steps in (half, flat.steps) if state.step < begin + steps]
+    return ends[0] if ends else total
+
+
+def halfway(flat: FlatStart) -> int:
+    """Return after how many steps a short comparison may end; 0 for a longer one."""
+    return flat.steps // 2 if flat.steps <= SHORT else 0
 
 
 def last_saved(state: State) -> int:

@@ -58,19 +58,25 @@ class Plateau(Toy):
         return loss
 
 
+@pytest.fixture(params=[500, 1000], ids=["short", "long"])
+def steps(request):
+    """Steps of a run; the comparison of the shorter one has 32 steps."""
+    return request.param
+
+
 def slots(toy, do="restore"):
     return [action.slot for action in toy.actions if action.do == do]
 
 
-def test_a_dead_network_is_replaced_by_the_untrained_one_at_a_tenth_of_the_rate():
-    state, toy = trained(options(LOOK, 1000), Dying())
+def test_a_dead_network_is_replaced_by_the_untrained_one_at_a_tenth_of_the_rate(steps):
+    state, toy = trained(options(LOOK, steps), Dying())
     assert state.begun > 0 and state.flat is None and "flat-end" not in slots(toy)
     assert state.history[2].rate == pytest.approx(BASE / 10)
-    assert toy.level[0] < 1.5 and not toy.level[1]
-    assert state.step == 1000 and state.spent == toy.run <= 1100
+    assert toy.level[0] < (1.5 if steps == 1000 else 1.9) and not toy.level[1]
+    assert state.step == steps and state.spent == toy.run <= 1.1 * steps
 
 
-def test_both_models_see_the_same_batches():
+def test_both_models_see_the_same_batches(steps):
     toy, seen = Dying(), {}
 
     def watch(state):
@@ -79,7 +85,7 @@ def test_both_models_see_the_same_batches():
             places += [toy.position, toy.position + state.action.steps]
         return state
 
-    trained(options(LOOK, 1000), toy, between=watch)
+    trained(options(LOOK, steps), toy, between=watch)
     assert seen[True][0] == seen[False][0] and seen[True][-1] == seen[False][-1]
 
 
@@ -92,15 +98,35 @@ def test_a_plateau_is_waited_for_at_the_rate_it_has():
     assert state.spent == toy.run <= 1100
 
 
-def test_a_loss_that_has_fallen_is_not_compared():
-    state, toy = trained(options(LOOK, 1000))
+def test_a_loss_that_has_fallen_is_not_compared(steps):
+    state, toy = trained(options(LOOK, steps))
     assert "flat-start" not in slots(toy, "save") and state.flat is None
 
 
+def test_a_short_comparison_ends_halfway_if_the_untrained_model_is_not_lower():
+    """The rest of the budget pays for these steps, so the model makes all of its own."""
+    toy, lengths = Dying(bears=math.inf, speed=0.0), {}
+
+    def count(state):
+        if state.flat is not None and state.flat.end is not None and state.phase == "exploit":
+            lengths[state.step - state.flat.end] = state.action.steps
+        return state
+
+    state, _ = trained(options(LOOK, 500), toy, between=count)
+    assert max(done + more for done, more in lengths.items()) == 16
+    assert slots(toy)[-3:] == ["flat-start", UNTRAINED, "flat-end"]
+    assert toy.position == 500 and state.spent == toy.run <= 550
+
+
+def test_the_shortest_runs_are_not_compared():
+    _, toy = trained(options(LOOK, 12 * 32 - 1), Dying())
+    assert "flat-start" not in slots(toy, "save")
+
+
 @pytest.mark.parametrize("kind", [Dying, Plateau])
-def test_through_json_at_every_point_the_comparison_is_the_same_bit_for_bit(kind):
-    state, toy = trained(options(LOOK, 1000), kind())
-    written, again = trained(options(LOOK, 1000), kind(), between=through_json)
+def test_through_json_at_every_point_the_comparison_is_the_same_bit_for_bit(kind, steps):
+    state, toy = trained(options(LOOK, steps), kind())
+    written, again = trained(options(LOOK, steps), kind(), between=through_json)
     assert again.actions == toy.actions and written == state
 
 
@@ -126,7 +152,7 @@ def test_the_budget_holds_whatever_the_loss_waits_for(steps, overhead, toy, warm
 
 
 @pytest.mark.parametrize("slot", ["flat-start", "flat-end"])
-def test_steps_before_a_requested_save_belong_to_the_model_that_is_saved(slot):
+def test_steps_before_a_requested_save_belong_to_the_model_that_is_saved(slot, steps):
     def late(state):
         if state.action.do == "save" and state.action.slot == slot:
             toy.lr = toy.lr or 0.01
@@ -134,8 +160,8 @@ def test_steps_before_a_requested_save_belong_to_the_model_that_is_saved(slot):
         return state
 
     toy = Dying()
-    state, _ = trained(options(LOOK, 1000), toy, between=late)
-    assert state.begun > 0 and state.step == 1000
+    state, _ = trained(options(LOOK, steps), toy, between=late)
+    assert state.begun > 0 and state.step == steps
 
 
 def test_a_run_of_version_10_continues_without_a_comparison():
