@@ -102,7 +102,7 @@ def verify_webhook(
     Raises:
         WebhookNotGenuine: A header is missing, the time is out of tolerance, or no signature is
             right.
-        ValueError: The secret is none.
+        ValueError: An argument has another type, or the secret is invalid.
 
     >>> import time
     >>> headers = signed_headers("secret", "b1946ac9", int(time.time()), b"{}")
@@ -114,7 +114,8 @@ def verify_webhook(
     topoloom.app.webhook_signatures.WebhookNotGenuine: webhook-signature: must be a v1 \
 signature of the body under the secret
     """
-    given = {name.lower(): value for name, value in headers.items()}
+    _require_types(headers, body, secret)
+    given = {str(name).lower(): str(value) for name, value in headers.items()}
     for name in (ID, TIMESTAMP, SIGNATURE):
         if not given.get(name):
             raise WebhookNotGenuine(f"{name}: must be a header of the message")
@@ -135,3 +136,12 @@ signature of the body under the secret
     ):
         raise WebhookNotGenuine(f"{SIGNATURE}: must be a v1 signature of the body under the secret")
     return delivery
+
+
+def _require_types(headers: object, body: object, secret: object) -> None:
+    if not isinstance(headers, Mapping):
+        raise ValueError(f"headers: must be a mapping, not {type(headers).__name__}")
+    if not isinstance(body, bytes | bytearray):
+        raise ValueError(f"body: must be the bytes as received, not {type(body).__name__}")
+    if not isinstance(secret, str):
+        raise ValueError(f"secret: must be a text, not {type(secret).__name__}")

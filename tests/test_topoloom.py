@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
@@ -120,6 +121,13 @@ def test_a_design_is_the_exact_value_of_the_main_job():
         (lambda: topoloom.design(12, 4, alpha_us=True), "alpha_us: must be a number"),
         (lambda: topoloom.plan_moves(RECIPE, panels="round"), "panels: must be one of"),
         (lambda: topoloom.plot(topoloom.schedule(RECIPE, "allgather"), "x.svg"), "source: "),
+        (lambda: topoloom.build("x.json"), r"source: read a file by read\(pathlib.Path\('x.json'"),
+        (lambda: topoloom.read("no/such.json"), r"give a file as pathlib.Path\('no/such.json'"),
+        (lambda: topoloom.read("a b", "edgelst"), "format: must be one of"),
+        (lambda: topoloom.iteration("mixtral-8x7b", 1, 4), "nodes: must be at least 2"),
+        (lambda: topoloom.iteration("mixtral-8x7b", 8, 0), "degree: must be at least 1"),
+        (lambda: topoloom.optimum(RECIPE, groups={"data": 6}, traffic={"data": "64MiB"}),  # type: ignore
+            "traffic: data must have a collective and a size"),
         (
             lambda: topoloom.simulate(None, RECIPE, size=1, node_gbps=1, link_gbps=1),  # type: ignore[arg-type]
             "node_gbps, link_gbps",
@@ -129,6 +137,59 @@ def test_a_design_is_the_exact_value_of_the_main_job():
 def test_wrong_input_is_one_error_that_names_the_argument(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+def test_a_value_of_another_type_is_one_error_that_names_the_argument():
+    made = topoloom.schedule(RECIPE, "allgather")
+    calls: dict[str, list[Callable[..., object]]] = {
+        "schedule": [
+            lambda wrong: topoloom.verify(wrong, RECIPE),
+            lambda wrong: topoloom.simulate(wrong, RECIPE, size=1),
+            lambda wrong: topoloom.execute(wrong),
+        ],
+        "limit": [lambda wrong: topoloom.verify(made, RECIPE, limit=wrong)],
+        "chunks": [lambda wrong: topoloom.simulate(made, RECIPE, size=1, chunks=wrong)],
+        "channels": [lambda wrong: topoloom.simulate(made, RECIPE, size=1, channels=wrong)],
+        "repeat": [lambda wrong: topoloom.execute(made, repeat=wrong)],
+        "timeout_seconds": [lambda wrong: topoloom.execute(made, timeout_seconds=wrong)],
+        "graph": [lambda wrong: topoloom.from_networkx(wrong)],
+        "nodes": [lambda wrong: topoloom.iteration("mixtral-8x7b", wrong, 4)],
+        "degree": [lambda wrong: topoloom.iteration("mixtral-8x7b", 8, wrong)],
+        "max_steps": [lambda wrong: topoloom.frontier(12, 4, max_steps=wrong)],
+        "families": [lambda wrong: topoloom.frontier(12, 4, families=wrong)],
+        "shards": [
+            lambda wrong: topoloom.optimum(RECIPE, shards=wrong),
+            lambda wrong: topoloom.schedule(RECIPE, "allgather", shards=wrong),
+            lambda wrong: topoloom.link_values(RECIPE, shards=wrong),
+        ],
+        "trees_per_root": [lambda wrong: topoloom.optimum(RECIPE, trees_per_root=wrong)],
+        "design": [lambda wrong: topoloom.files(wrong), lambda wrong: topoloom.runnable(wrong)],
+        "what": [lambda wrong: topoloom.plot(wrong, "x.svg", RECIPE)],
+        "headers": [lambda wrong: topoloom.verify_webhook(wrong, b"", "secret")],
+        "body": [lambda wrong: topoloom.verify_webhook({}, wrong, "secret")],
+        "boxes": [lambda wrong: topoloom.design_boxes("mi300x", wrong, 4)],
+    }
+    for name, ways in calls.items():
+        for call in ways:
+            with pytest.raises(ValueError, match=f"^{name}: must be "):
+                call("x")
+    for call in (
+        lambda: topoloom.optimum(RECIPE, participants=3),  # type: ignore[arg-type]
+        lambda: topoloom.optimum(RECIPE, groups=3),  # type: ignore[arg-type]
+        lambda: topoloom.design_boxes(3, 2, 4),  # type: ignore[arg-type]
+        lambda: topoloom.iteration(3, 8, 4),  # type: ignore[arg-type]
+        lambda: topoloom.network_curves(3),  # type: ignore[arg-type]
+        lambda: topoloom.verify_webhook({}, b"", None),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(ValueError, match=r"^[a-z]+: must be "):
+            call()
+
+
+def test_a_unit_of_networkx_may_be_spelled_in_the_usual_ways():
+    graph = nx.DiGraph([(0, 1), (1, 0)])
+    assert topoloom.from_networkx(graph, bandwidth_unit="gbps").bandwidth_unit == "Gbit/s"
+    graph.graph["bandwidth_unit"] = "GBps"
+    assert topoloom.from_networkx(graph).bandwidth_unit == "GB/s"
 
 
 def test_plots_are_files(tmp_path):

@@ -2,7 +2,15 @@
 
 from typing import TYPE_CHECKING
 
-from topoloom.arguments import Rate, bytes_of, links_of, number, whole
+from topoloom.arguments import (
+    Rate,
+    bytes_of,
+    links_of,
+    number,
+    optional_whole,
+    require_type,
+    whole,
+)
 
 if TYPE_CHECKING:
     from topoloom.schedules.design import Design
@@ -61,7 +69,10 @@ def design(
         ),
         Workload((task,), single=True),
         Generators(),
-        Limits(max_scheduled_nodes, max_routed_nodes),
+        Limits(
+            whole(max_scheduled_nodes, "max_scheduled_nodes"),
+            whole(max_routed_nodes, "max_routed_nodes"),
+        ),
     )
 
 
@@ -104,13 +115,24 @@ def design_boxes(
     from topoloom.schedules.model.schedule import Collective
     from topoloom.schedules.workloads.tasks import Task
     from topoloom.synth.boxes.box_fabric import Ports
+    from topoloom.synth.topology.topology import Topology
 
+    require_type(box, "box", "a text or a topology", str, Topology)
     if ports not in list(Ports):
         raise ValueError(f"ports: must be one of {', '.join(Ports)}; not {ports!r}")
     rate = None if cable is None else number(cable, "cable")
     text, graphs = (box, {}) if isinstance(box, str) else ("@box", {"box": box})
     wires = links_of(links)
-    hosts = BoxHosts(text, boxes, cables, wires, rate, Ports(ports), boxes_per_rack, graphs)
+    hosts = BoxHosts(
+        text,
+        whole(boxes, "boxes"),
+        whole(cables, "cables"),
+        wires,
+        rate,
+        Ports(ports),
+        whole(boxes_per_rack, "boxes_per_rack"),
+        graphs,
+    )
     task = Task(Collective.of(collective), bytes_of(size))
     return box_design(hosts, task, number(alpha_us, "alpha_us") / 10**6)
 
@@ -128,8 +150,10 @@ def runnable(design: "Design") -> "tuple[Served, ...]":
     allreduce 0
     allreduce 95239
     """
+    from topoloom.schedules.design import Design
     from topoloom.schedules.design.runnable_schedules import served_schedules
 
+    require_type(design, "design", "a design", Design)
     return served_schedules(design)
 
 
@@ -162,15 +186,17 @@ def files(
     >>> [(one.algorithm, one.first_bytes, one.last_bytes) for one in found.files]
     [('bfb', 0, None)]
     """
+    from topoloom.schedules.design import Design
     from topoloom.schedules.design.export_files import file_set
     from topoloom.schedules.formats import Options
 
+    require_type(design, "design", "a design", Design)
     said = Options(
         runtime=runtime,
         inplace=inplace or None,
-        ranks_per_node=ranks_per_node,
-        instances=instances,
-        channels=channels,
+        ranks_per_node=optional_whole(ranks_per_node, "ranks_per_node"),
+        instances=optional_whole(instances, "instances"),
+        channels=optional_whole(channels, "channels"),
         min_bytes=None if min_bytes is None else bytes_of(min_bytes),
         max_bytes=None if max_bytes is None else bytes_of(max_bytes),
         scratch_budget=None if scratch_budget is None else bytes_of(scratch_budget),

@@ -4,7 +4,16 @@ from collections.abc import Collection, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from topoloom.arguments import Rate, bytes_of, number, topology_of
+from topoloom.arguments import (
+    Rate,
+    bytes_of,
+    number,
+    optional_whole,
+    require_collections,
+    require_type,
+    topology_of,
+    whole,
+)
 
 if TYPE_CHECKING:
     from topoloom.arguments import Source
@@ -45,8 +54,11 @@ def schedule(
     from topoloom.schedules.generate.make_and_verify import default_algorithm, verified_schedule
     from topoloom.schedules.model.schedule import Collective
 
+    require_collections(shards, participants)
     topology, asked = topology_of(source), Collective.of(collective)
-    options = Options(trees_per_root, max_gap, root, shards, participants, max_chunks)
+    trees = optional_whole(trees_per_root, "trees_per_root")
+    chunks = optional_whole(max_chunks, "max_chunks")
+    options = Options(trees, max_gap, root, shards, participants, chunks)
     chosen = algorithm or default_algorithm(topology, asked, options)
     require_supported(chosen, options)
     return verified_schedule(topology, asked, chosen, options).schedule
@@ -61,9 +73,11 @@ def verify(schedule: "Schedule", source: "Source", *, limit: int = 100) -> "list
     >>> print(verify(gather, "BiRing(3)", limit=1)[0])
     /topology: must be the digest of the given topology
     """
+    from topoloom.schedules.model.schedule import Schedule
     from topoloom.schedules.verify import violations
 
-    return violations(schedule, topology_of(source), limit=limit)
+    require_type(schedule, "schedule", "a schedule", Schedule)
+    return violations(schedule, topology_of(source), limit=whole(limit, "limit", 1))
 
 
 def simulate(
@@ -102,6 +116,8 @@ def simulate(
     >>> simulate(gather, "Torus(4, 4)", size="1MiB", alpha_us=10, node_gbps=100).seconds
     Fraction(9269, 78125000)
     """
+    from topoloom.schedules.model.schedule import Schedule
+    from topoloom.schedules.model.transcript import Transcript
     from topoloom.schedules.simulate import Network
     from topoloom.schedules.simulate import simulate as run
     from topoloom.synth.topology.hops import hop_seconds
@@ -109,6 +125,7 @@ def simulate(
 
     if node_gbps is not None and link_gbps is not None:
         raise ValueError("node_gbps, link_gbps: must not both be given")
+    require_type(schedule, "schedule", "a schedule or a transcript", Schedule, Transcript)
     topology = topology_of(source)
     if link_gbps is not None:
         unit = number(link_gbps, "link_gbps") * 10**9 / 8
@@ -118,12 +135,13 @@ def simulate(
     alpha = None if alpha_us is None else number(alpha_us, "alpha_us")
     overhead = number(overhead_us, "overhead_us")
     chunk = number(chunk_us, "chunk_us")
+    lanes = optional_whole(channels, "channels")
     return run(
         schedule,
         topology,
-        Network(hop_seconds(topology, alpha), unit, overhead / 10**6, channels, chunk / 10**6),
+        Network(hop_seconds(topology, alpha), unit, overhead / 10**6, lanes, chunk / 10**6),
         size_bytes=bytes_of(size),
-        chunks=chunks,
+        chunks=optional_whole(chunks, "chunks"),
         synchronous=synchronous,
     )
 
@@ -149,11 +167,14 @@ def execute(
     True
     """
     from topoloom.schedules.execute import execute as run
+    from topoloom.schedules.model.schedule import Schedule
+    from topoloom.schedules.model.transcript import Transcript
 
+    require_type(schedule, "schedule", "a schedule or a transcript", Schedule, Transcript)
     return run(
         schedule,
         size_bytes=bytes_of(size),
-        repeat=repeat,
-        pipeline_chunks=pipeline_chunks,
-        timeout_seconds=timeout_seconds,
+        repeat=whole(repeat, "repeat"),
+        pipeline_chunks=whole(pipeline_chunks, "pipeline_chunks"),
+        timeout_seconds=float(number(timeout_seconds, "timeout_seconds")),
     )

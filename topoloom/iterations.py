@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from topoloom.arguments import Rate, links_of, number
+from topoloom.arguments import Rate, links_of, number, optional_whole, require_type, whole
 
 if TYPE_CHECKING:
     from topoloom.schedules.iterations.iteration_design import IterationDesign
@@ -62,6 +62,8 @@ def iteration(
     from topoloom.schedules.iterations.job_request import HostRates, planned_job
     from topoloom.schedules.iterations.presets import job_preset
 
+    require_type(job, "job", "a text or a dict", str, dict)
+
     def exact(value: Rate | None, name: str) -> Any:
         return None if value is None else number(value, name)
 
@@ -72,23 +74,23 @@ def iteration(
     if number(efficiency, "efficiency") > 1:
         raise ValueError(f"efficiency: must be at most 1, not {efficiency!r}")
     planned = planned_job(
-        nodes,
+        whole(nodes, "nodes", 2),
         HostRates(
             None if alpha_us is None else number(alpha_us, "alpha_us") / 10**6,
             number(efficiency, "efficiency"),
             accelerator,
-            accelerators_per_host,
+            optional_whole(accelerators_per_host, "accelerators_per_host"),
             exact(inside_gbps, "inside_gbps"),
             exact(node_gbps, "node_gbps"),
         ),
         job_preset(job) if isinstance(job, str) else None,
         lambda ranks, sizes: read_model(job, ranks, sizes),
         parallel=parallel,
-        microbatches=microbatches,
+        microbatches=optional_whole(microbatches, "microbatches"),
     )
     return iteration_design(
         planned.job,
-        degree,
+        whole(degree, "degree", 1),
         planned.speeds,
         planned.flops_per_second,
         links=links_of(links),
@@ -145,6 +147,8 @@ def network_curves(
     from topoloom.schedules.network_curves import curves
     from topoloom.schedules.network_curves.network import KernelTimes, Network, per_byte
 
+    require_type(instances, "instances", "a text", str)
+    require_type(rings, "rings", "a text", str, type(None))
     kernels = KernelTimes() if kernel_times is None else read_kernel_times(kernel_times)
     network = Network(
         1000 * number(inside_us, "inside_us"),

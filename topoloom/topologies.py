@@ -1,10 +1,20 @@
 """Topologies, their costs, and conversion from and to networkx graphs."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence, Set
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from topoloom.arguments import bytes_of, links_of, number, topology_of, whole
+from topoloom.arguments import (
+    bytes_of,
+    is_file_name,
+    links_of,
+    number,
+    optional_whole,
+    require_collections,
+    require_type,
+    topology_of,
+    whole,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,6 +58,10 @@ def frontier(
     """
     from topoloom.synth.search.frontier import frontier as search
 
+    if schedule not in ("bfb", "best"):
+        raise ValueError(f"schedule: must be bfb or best, not {schedule!r}")
+    if families is not None:
+        require_type(families, "families", "a list of names", list, tuple, Set)
     return search(
         whole(nodes, "nodes"),
         whole(degree, "degree"),
@@ -55,7 +69,7 @@ def frontier(
         parallel_links=parallel_links,
         vertex_transitive=vertex_transitive,
         families=families,
-        max_steps=max_steps,
+        max_steps=optional_whole(max_steps, "max_steps"),
         schedule=schedule,
     )
 
@@ -96,14 +110,20 @@ def read(text: "str | Path", format: str | None = None, **options: Any) -> "Topo
     from pathlib import Path
 
     from topoloom.app.files.text_decoding import decoded
-    from topoloom.synth.formats import detect
+    from topoloom.synth.errors import InvalidTopology
+    from topoloom.synth.formats import READABLE, detect
     from topoloom.synth.formats import read as read_text
+    from topoloom.synth.naming.suggestions import one_of
 
     if isinstance(text, Path):
         name, text = text.name, decoded(text.read_bytes())
         format = detect(text, name) if format is None else format
     elif not isinstance(text, str):
         raise ValueError(f"text: must be a text or a pathlib.Path, not {type(text).__name__}")
+    elif is_file_name(text):
+        raise InvalidTopology("text", f"give a file as pathlib.Path({text!r})")
+    if format is not None and format not in READABLE:
+        raise InvalidTopology("/format", one_of(format, READABLE))
     return read_text(text, format, **options)
 
 
@@ -129,7 +149,7 @@ def write(source: "Source", format: str) -> str:
     from topoloom.synth.formats import WRITERS
     from topoloom.synth.naming.suggestions import one_of
 
-    if format not in WRITERS:
+    if not isinstance(format, str) or format not in WRITERS:
         raise InvalidTopology("/format", one_of(format, WRITERS))
     return WRITERS[format](topology_of(source))
 
@@ -228,7 +248,9 @@ def optimum(
     from topoloom.schedules.model.schedule import Collective
     from topoloom.schedules.optimum.collective_optimum import collective_optimum
 
-    options = Options(trees_per_root, max_gap, root, shards, participants)
+    trees = optional_whole(trees_per_root, "trees_per_root")
+    options = Options(trees, max_gap, root, shards, participants)
+    require_collections(shards, participants)
     topology, asked = topology_of(source), Collective.of(collective)
     if groups is None and group is None and traffic is None:
         return collective_optimum(topology, asked, options)
@@ -238,8 +260,13 @@ def optimum(
 
     if groups is None or options != Options() or (group and traffic):
         raise NoSchedule("/groups", "must be given with collective and group, or traffic, only")
+    require_type(groups, "groups", "sizes or lists of hosts", str, Mapping, Sequence)
     if traffic is None:
         return group_figures(topology, asked_groups(topology, groups, group)[0], asked)
+    require_type(traffic, "traffic", "a mapping", Mapping)
+    for kind, pair in traffic.items():
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise ValueError(f"traffic: {kind} must have a collective and a size, not {pair!r}")
     sized = {kind: (Collective.of(one), bytes_of(size)) for kind, (one, size) in traffic.items()}
     return traffic_figures(topology, asked_traffic(topology, groups, sized)[0])
 
@@ -269,6 +296,7 @@ def link_values(
     from topoloom.schedules.optimum.link_values import link_values as found
     from topoloom.schedules.options import Options
 
+    require_collections(shards, participants)
     options = Options(root=root, shards=shards, participants=participants)
     return found(topology_of(source), Collective.of(collective), options)
 
@@ -335,8 +363,11 @@ def from_networkx(
     >>> measure(from_networkx(nx.petersen_graph()))
     Cost(steps=2, bandwidth=Fraction(9, 10))
     """
+    import networkx as nx
+
     from topoloom.synth.topology.networkx_graphs import from_networkx as read
 
+    require_type(graph, "graph", "a graph of networkx", nx.Graph)
     return read(graph, capacity=capacity, kind=kind, name=name, bandwidth_unit=bandwidth_unit)
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from topoloom.arguments import topology_of
+from topoloom.arguments import require_type, topology_of, whole
 
 if TYPE_CHECKING:
     from topoloom.arguments import Source
@@ -48,8 +48,8 @@ def plan_moves(
         raise ValueError(f"panels: must be one of {', '.join(Layout)}; not {panels!r}")
     cabled = uniform(
         panels,
-        topology.node_count if hosts is None else hosts,
-        max(1, topology.degree) if ports is None else ports,
+        topology.node_count if hosts is None else whole(hosts, "hosts"),
+        max(1, topology.degree) if ports is None else whole(ports, "ports"),
     )
     return plan(topology, cabled, present)
 
@@ -75,8 +75,11 @@ def plot(
     'frontier.svg'
     """
     from topoloom.app.plots import in_memory
+    from topoloom.schedules.model.schedule import Schedule
     from topoloom.synth.search.frontier import Frontier
 
+    require_type(out, "out", "a path", str, Path)
+    require_type(what, "what", "a frontier or a schedule", Frontier, Schedule)
     path = Path(out)
     if isinstance(what, Frontier):
         in_memory.draw_frontier(what, path)

@@ -7,6 +7,7 @@ from typing import Any
 import networkx as nx
 
 from topoloom.synth.errors import InvalidTopology
+from topoloom.synth.topology.rates import unit_name
 from topoloom.synth.topology.topology import Capacity, NodeId, Topology
 
 COMPUTE, SWITCH = "compute", "switch"
@@ -57,7 +58,7 @@ def from_networkx(
         _links(graph, capacity),
         switches=switches,
         name=str(attributes.get("name", "")) if name is None else name,
-        bandwidth_unit=(
+        bandwidth_unit=unit_name(
             str(attributes.get("bandwidth_unit", "link"))
             if bandwidth_unit is None
             else bandwidth_unit
