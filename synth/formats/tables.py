@@ -21,6 +21,8 @@ MAX_CELLS = 200_000
 Row = tuple[int, list[str]]
 
 _BETWEEN = re.compile(r"\s*[,;]\s*|\s+")
+_QUOTED = re.compile(r'(?<![^\s,;])"((?:[^"]|"")*)"(?![^\s,;])')
+"""A cell in quotes, as CSV writes it."""
 _NUMBER = re.compile(r"[+-]?[0-9.]+([eE][+-]?[0-9]+)?|[0-9]+/[0-9]+|-|[xX]")
 _NAME = re.compile(r"[{,]\s?['\"]([^'\"]{1,60})['\"]:")
 _ZERO = re.compile(r"0{1,9}(\.0{1,30})?([eE]\+00)?")
@@ -30,9 +32,9 @@ _NOTHING = frozenset({"", "-", "x", "X"})
 def numbered_rows(text: str, attribute: str | None = None) -> Iterator[Row]:
     r"""Yield the number of every line and its cells, without comments and empty lines.
 
-    Cells are set apart by commas, semicolons or blanks; a networkx dictionary is one cell,
-    its ``capacity``, else its ``bandwidth``, or none.  Where an attribute is named it is taken
-    instead, and must be there.
+    Cells are set apart by commas, semicolons or blanks, and may stand in double quotes; a
+    networkx dictionary is one cell, its ``capacity``, else its ``bandwidth``, or none.  Where an
+    attribute is named it is taken instead, and must be there.
 
     >>> list(numbered_rows("a, b # note\n\n1\t2 {'capacity': 3}"))
     [(1, ['a', 'b']), (3, ['1', '2', '3'])]
@@ -53,7 +55,24 @@ def numbered_rows(text: str, attribute: str | None = None) -> Iterator[Row]:
             raise wrong(line(number), f"must have at most {MAX_CELLS} characters")
         if "{" in bare:
             bare = _plain(bare, attribute, line(number))
-        yield number, _BETWEEN.split(bare)
+        yield number, _cells(bare) if '"' in bare else _BETWEEN.split(bare)
+
+
+def _cells(content: str) -> list[str]:
+    r"""Return the cells of a line, some of them in quotes.
+
+    >>> _cells('"host 1", "the ""left"" one";,2')
+    ['host 1', 'the "left" one', '', '2']
+    """
+    cells = [""]
+    for index, part in enumerate(_QUOTED.split(content)):
+        if index % 2:
+            cells[-1] = part.replace('""', '"')
+        else:
+            first, *others = _BETWEEN.split(part)
+            cells[-1] += first
+            cells += others
+    return cells
 
 
 def _plain(content: str, attribute: str | None, place: str) -> str:

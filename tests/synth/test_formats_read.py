@@ -116,6 +116,14 @@ def test_tables_and_graphs_of_the_same_links_are_the_same() -> None:
     assert read(text_of("star.graphml")).digest == read(text_of("star.node-link.json")).digest
 
 
+def test_cells_of_an_edge_list_may_stand_in_quotes_as_csv_has_them():
+    plain = read("source,target,gbps\nh-1,h-2,25\nh-2,h-1,25", "edgelist")
+    quoted = '"source","target","gbps"\n"h-1","h-2","25"\n"h-2","h-1",25'
+    assert read(quoted) == read(quoted, "edgelist") == plain
+    spaced = read('"rack 1, left","the ""other""",3\n"the ""other""","rack 1, left",3', "edgelist")
+    assert spaced.nodes == ("rack 1, left", 'the "other"')
+
+
 @pytest.mark.parametrize("name", ["dgx-1v", "dgx-a100-2", "trainium2"])
 def test_what_is_written_as_graphml_or_json_is_read_back(name: str) -> None:
     topology = fabric(name)
