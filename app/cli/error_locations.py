@@ -16,6 +16,8 @@ from topoloom.synth.errors import InvalidPlant, InvalidTopology, InvalidWiring, 
 
 MAX_SHOWN = 200
 """Limit of the characters of a typed text in an error message."""
+FILE_LISTS = ("shards", "participants", "workload", "groups", "traffic")
+"""Options that take a list, or the name of a file that holds the list."""
 _SOURCES = ("source", "topology")
 """Parameters that name a topology."""
 _FILES: Mapping[type[Exception], tuple[str, ...]] = {
@@ -119,8 +121,13 @@ class Typed:
         for name in (first, first.removesuffix("_seconds")):
             for known in (options, self.reading):
                 if name in known:
-                    return known[name]
+                    return self._with_file(known[name], name)
         return self._argument(parts)
+
+    def _with_file(self, option: str, name: str) -> str:
+        """Return an option, with its value if this is the name of a file that was read."""
+        read = name in FILE_LISTS and self.values.get(name) != "-" and self._is_file(name)
+        return f"{option} {self.values[name]}" if read else option
 
     def _argument(self, parts: list[str]) -> str:
         """Return the typed text of a member without an option."""

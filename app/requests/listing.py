@@ -2,7 +2,7 @@
 
 from typing import Any, Self
 
-from pydantic import StrictBool, StrictInt, model_validator
+from pydantic import StrictBool, StrictInt, field_validator, model_validator
 
 from topoloom.app.requests.base import Bytes, Positive, Rational, Request
 from topoloom.app.requests.designs import DesignRequest, FrontierRequest, TaskRequest, put_node_rate
@@ -17,6 +17,7 @@ from topoloom.app.requests.options.listing import (
     SortName,
 )
 from topoloom.app.store.listing import SORTS, Wanted
+from topoloom.synth.naming.suggestions import did_you_mean
 
 MAX_SIZES = 4096
 """Limit of the numbers of hosts in one request."""
@@ -88,6 +89,20 @@ class ListRequest(SizeFilter):
     label: Label = listing.LABEL.field()
     pinned: StrictBool = listing.PINNED.field()
     fields: FieldPaths = listing.FIELDS.field()
+
+    @field_validator("family")
+    @classmethod
+    def _known(cls, family: str | None) -> str | None:
+        """Return a family or an operator of recipes; refuse other names."""
+        if family is not None:
+            from topoloom.synth.families import FAMILIES
+            from topoloom.synth.recipes.operators import OPERATORS
+
+            known = [one.__name__ for one in (*FAMILIES, *OPERATORS)]
+            if family not in (*known, "Boxes"):
+                rule = f"no family is called {family!r}{did_you_mean(family, known)}"
+                raise ValueError(f"{rule}; `topoloom catalog families` lists all")
+        return family
 
     @property
     def wanted(self) -> Wanted:

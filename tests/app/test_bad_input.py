@@ -259,6 +259,24 @@ def test_a_command_that_is_nearly_one_is_suggested(topoloom):
     require_one_line(topoloom("topology", "Zzzz(3)"), "; `topoloom catalog families` lists all\n")
 
 
+@pytest.mark.parametrize("option", ["--shards", "--participants"])
+def test_a_file_that_holds_no_list_is_named_with_its_option(topoloom, tmp_path, option):
+    file = tmp_path / "sizes.json"
+    file.write_text('{"wrong": 1}')
+    command = ("schedule", "dgx-a100-2", "--collective", "allgather", option, str(file))
+    answer = topoloom(*command, "--algorithm", "forestcoll")
+    assert (answer.code, answer.err) == (2, f"topoloom: {option} {file}: must be a list\n")
+
+
+def test_an_unknown_family_of_a_list_is_refused_with_the_nearest_name(client, topoloom):
+    rule = "no family is called 'Kauz'; did you mean Kautz?"
+    require_one_line(topoloom("list", "designs", "--family", "Kauz"), f"--family: {rule}")
+    refused = client.get("/v1/designs?family=Kauz")
+    assert (refused.status_code, refused.json()["errors"][0]["detail"][: len(rule)]) == (422, rule)
+    assert client.get("/v1/designs?family=LineGraph").status_code == 200
+    assert client.get("/v1/box-designs?family=Boxes").status_code == 200
+
+
 def test_an_empty_argument_is_refused_and_is_no_folder(topoloom):
     for words in (["--out", ""], ["--out="]):
         command = ["schedule", "BiRing(4)", "--collective", "allgather", *words]
