@@ -54,6 +54,7 @@ def call(chromium):
         ("bytes", 1000000, "1 MB"),
         ("bytes", 40985600, "39.1 MiB"),
         ("bytes", 12, "12 B"),
+        ("bytes", 0, "0 B"),
         ("digits", 346.6667, "347"),
         ("digits", 12345.6, "12,346"),
         ("percent", 1.0517, "5.2%"),

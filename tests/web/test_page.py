@@ -359,6 +359,55 @@ def test_the_library_lists_other_answers_and_the_service(visit, address):
         page.wait_for_selector("td:text-is('box-designs')")
 
 
+@pytest.mark.parametrize(
+    ("place", "told", "way", "refusals"),
+    [
+        ("nowhere", "No view has the address #/nowhere", "Learning rate", 0),
+        ("constructor", "No view has the address #/constructor", "Design", 0),
+        ("library?list=nope", "The library has no list nope", "stored patch plans", 0),
+        ("library?list=others&kind=nope", "No answers are of the kind nope", "frontiers", 0),
+        ("rates?session=nope", "No session has the id nope", None, 1),
+    ],
+)
+def test_an_address_that_names_nothing_says_so_and_leads_on(
+    visit, address, place, told, way, refusals
+):
+    with visit(f"{address}/#/{place}", refusals=refusals) as page:
+        page.wait_for_selector(f"#answer .refusal h1:text-is('{told}')")
+        if way:
+            page.click(f"#answer .refusal a:text-is('{way}')")
+            page.wait_for_selector("#answer:not(:has(.refusal))")
+
+
+def test_what_no_field_of_the_form_takes_is_said_without_a_pointer(visit, address):
+    with visit(f"{address}/#/design?id=abcdef0123456789", refusals=1) as page:
+        page.wait_for_selector(".refusal li:text-is('no design is stored under abcdef0123456789')")
+        assert "The form marks" not in page.inner_text(".refusal")
+        assert "/id" not in page.inner_text("#question")
+
+
+def test_a_value_that_the_form_does_not_offer_is_refused_at_its_field(visit, address):
+    about = question(nodes=12, degree=4, collective="nope", bytes="1MB")
+    with visit(address + about, refusals=1) as page:
+        page.wait_for_selector("#field-collective-error:has-text('must be one of')")
+        assert page.input_value("#field-collective") == "nope"
+
+
+def test_a_job_that_waits_for_a_worker_says_so(visit, address):
+    shown = """async (job) => {
+      const main = document.querySelector("script[src$='main.js']").src;
+      const { progress } = await import(main.replace("main.js", "waiting.js"));
+      return progress(job, () => {}).innerText;
+    }"""
+    with visit(address) as page:
+        waiting = page.evaluate(shown, {"state": "queued", "phase": "", "estimate_seconds": 3})
+        running = page.evaluate(shown, {"state": "running", "phase": "", "estimate_seconds": None})
+    assert waiting.startswith("The question waits for a free worker")
+    assert "Other computations come first; similar jobs take about 3.00\u00a0s." in waiting
+    assert running.startswith("The service computes the answer")
+    assert "Computes" not in running
+
+
 def test_process_groups_on_a_fabric_show_the_rate_of_each_kind(visit, address):
     about = "recipe=Torus(4,%204)&groups=tensor%3D4%2Cdata%3D4&collective=allreduce"
     with visit(f"{address}/#/fabric?{about}") as page:

@@ -49,6 +49,11 @@ export function guides(pages) {
   return h("p", { class: "guides" }, pages.map(([path, title]) => h("a", { href: `documentation/${path}` }, title)));
 }
 
+/** Return the answer to an address that names nothing; `links` are `[address, label]` of what there is. */
+export function missing(title, links) {
+  return h("div", { class: "refusal", role: "status" }, h("h1", {}, title), links.length > 0 && h("p", {}, "There are: ", links.map(([href, label], index) => [index ? ", " : "", h("a", { href }, label)]), "."));
+}
+
 /** Return what an answer assumes, as sentences that name the option that changes each. */
 export function notes(texts) {
   return texts.length > 0 && h("details", { class: "assumed" }, h("summary", {}, `${plural(texts.length, "fact")} that the question does not state`),

@@ -5,6 +5,8 @@ import { get } from "./api.js";
 import { h, show } from "./dom.js";
 import { bytes } from "./numbers.js";
 
+const MOST_OF_A_RULE = 160; // Characters of a rule at its field.
+
 let schemas = null;
 
 /** Return the fields of all forms by request. */
@@ -94,7 +96,11 @@ export class Form {
   fill(values) {
     for (const [name, { item, input }] of this.inputs) {
       if (item.kind === "check") input.checked = values[name] === "true";
-      else if (name in values) input.value = values[name];
+      else if (name in values) {
+        // The service says what is wrong with a value that the form does not offer.
+        if (input.tagName === "SELECT" && ![...input.options].some(({ value }) => value === values[name])) input.append(h("option", {}, values[name]));
+        input.value = values[name];
+      }
       else if (input.tagName === "SELECT") input.value = this.schema[name]?.default ?? input.options[0]?.value ?? "";
       else input.value = "";
     }
@@ -144,13 +150,15 @@ export class Form {
     if (problem.denied) return;
     const rest = [];
     for (const { pointer, detail } of problem.errors?.length ? problem.errors : [{ pointer: "", detail: problem.message }]) {
-      const place = pointer.split("/").slice(2);
+      const place = pointer.split("/").slice(2).filter((part) => part !== "id");
       const field = this.at(pointer);
       if (!field) {
-        rest.push(`${pointer && `${pointer}: `}${detail}`);
+        rest.push(`${pointer && pointer !== "/id" ? `${pointer}: ` : ""}${detail}`);
         continue;
       }
-      field.error.append(place.length ? `${place.join(" ")}: ${detail}` : detail);
+      // The answer beside the form has the whole rule.
+      const rule = detail.length > MOST_OF_A_RULE ? `${detail.slice(0, MOST_OF_A_RULE)} …` : detail;
+      field.error.append(place.length ? `${place.join(" ")}: ${rule}` : rule);
       field.input.setAttribute("aria-invalid", "true");
       field.error.append(...suggestions.map(({ label, values }) => h("button", { type: "button", class: "suggestion", onclick: () => this.ask({ ...this.values(), ...values }) }, label)));
       suggestions = [];

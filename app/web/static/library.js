@@ -3,7 +3,7 @@
 import { cancel, get } from "./api.js";
 import { bestKnown } from "./best.js";
 import { comparison } from "./compare.js";
-import { h, hidden, later, show } from "./dom.js";
+import { h, hidden, later, missing, show } from "./dom.js";
 import { Form, fields } from "./form.js";
 import { bytes, nameOf, seconds, when } from "./numbers.js";
 import { pinButton } from "./pin.js";
@@ -66,9 +66,13 @@ export async function create({ go }) {
   return {
     element: form.element,
     show(values, answer, signal) {
-      const list = LISTS.find((one) => one.value === values.list) || LISTS[0];
+      const list = LISTS.find((one) => one.value === (values.list || "recent"));
       form.fill(values);
       form.accept();
+      if (!list) {
+        show(answer, missing(`The library has no list ${values.list}`, LISTS.map(({ value, label }) => [`#/library?list=${value}`, label])));
+        return;
+      }
       show(answer, h("h1", {}, list.label[0].toUpperCase() + list.label.slice(1)), later(list.show(values, go).catch((error) => {
         if (!signal.aborted) form.refuse(error);
         throw error;
@@ -130,7 +134,8 @@ async function plans() {
 
 /** Return the stored answers of a kind, with what their summaries state. */
 async function others(values) {
-  const kind = values.kind in KINDS ? values.kind : "box-designs";
+  const kind = values.kind || "box-designs";
+  if (!Object.hasOwn(KINDS, kind)) return missing(`No answers are of the kind ${kind}`, Object.entries(KINDS).map(([name, one]) => [`#/library?list=others&kind=${name}`, one.label]));
   const { label, view } = KINDS[kind];
   const { items } = await get(`/v1/${kind}?limit=100`);
   if (!items.length) return h("p", { class: "quiet" }, `No ${label} are stored yet.`);

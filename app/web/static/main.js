@@ -3,7 +3,7 @@
 import { get, key } from "./api.js";
 import * as boxes from "./boxes.js";
 import * as design from "./design.js";
-import { guides, h, show } from "./dom.js";
+import { guides, h, missing, show } from "./dom.js";
 import * as fabric from "./fabric.js";
 import * as help from "./help.js";
 import * as iteration from "./iteration.js";
@@ -39,7 +39,7 @@ let locked = false; // Whether the service has asked for a key.
 /** Read the address: `#/view?field=value`. */
 function address() {
   const [path, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
-  return { name: path in VIEWS ? path : "design", values: Object.fromEntries(new URLSearchParams(query)) };
+  return { name: path || "design", values: Object.fromEntries(new URLSearchParams(query)) };
 }
 
 function go(name, values) {
@@ -53,6 +53,14 @@ async function open() {
   running.abort();
   running = new AbortController();
   const { signal } = running;
+  if (!Object.hasOwn(VIEWS, name)) {
+    current = { name: "", view: null };
+    show(question, guides(GUIDES.help));
+    show(answer, missing(`No view has the address #/${name}`, Object.entries(NAMES).map(([view, label]) => [`#/${view}`, label])));
+    document.title = "Topoloom";
+    for (const link of document.querySelectorAll("#views a")) link.removeAttribute("aria-current");
+    return;
+  }
   if (name !== current.name) {
     const view = await VIEWS[name].create({ go: (asked) => go(name, asked) });
     if (signal.aborted) return;

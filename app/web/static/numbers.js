@@ -33,7 +33,7 @@ const DECIMAL = ["B", "KB", "MB", "GB", "TB"];
 export function bytes(value) {
   for (const [units, step] of [[BINARY, 1024], [DECIMAL, 1000]]) {
     for (let power = units.length - 1; power > 0; power -= 1) {
-      if (value % step ** power === 0 && value / step ** power < step) return `${value / step ** power}${SPACE}${units[power]}`;
+      if (value && value % step ** power === 0 && value / step ** power < step) return `${value / step ** power}${SPACE}${units[power]}`;
     }
   }
   return value < 1024 ? `${value}${SPACE}B` : scaled(value, BINARY, 1024);

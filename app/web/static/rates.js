@@ -2,7 +2,7 @@
 
 import { get, blob } from "./api.js";
 import { axes, chart, logTicks, path, scale, tick, ticks } from "./charts.js";
-import { figure, h, s, show } from "./dom.js";
+import { figure, h, missing, s, show } from "./dom.js";
 import { Form } from "./form.js";
 import { digits, plural } from "./numbers.js";
 import { files, sameElsewhere, snippet } from "./same.js";
@@ -13,8 +13,8 @@ const MOST_POINTS = 1_500; // Points of a curve that are drawn.
 
 export async function create({ go }) {
   const { items } = await get("/v1/lr-sessions?limit=100").catch(() => ({ items: [] }));
-  const options = items.length ? items.map((item) => [item.id, `${item.name || item.id.slice(0, 8)} (${item.state})`]) : [["", "none yet"]];
-  const form = new Form([{ name: "session", label: "Session", kind: "select", options }], {}, { ask: go, button: "Show" });
+  const options = items.map((item) => [item.id, `${item.name || item.id.slice(0, 8)} (${item.state})`]);
+  const form = new Form([{ name: "session", label: "Session", kind: "select", options: items.length ? options : [["", "none yet"]] }], {}, { ask: go, button: "Show" });
   return {
     element: form.element,
     async show(values, answer, signal) {
@@ -36,7 +36,9 @@ export async function create({ go }) {
           show(answer, sessionView(session, text));
           if (session.state === "running") setTimeout(look, EVERY);
         } catch (error) {
-          if (!signal.aborted) show(answer, h("p", { class: "error" }, error.message));
+          if (signal.aborted) return;
+          const unknown = [404, 422].includes(error.status);
+          show(answer, unknown ? missing(`No session has the id ${id}`, options.map(([value, label]) => [`#/rates?session=${value}`, label])) : h("p", { class: "error" }, error.message));
         }
       };
       await look();

@@ -3,8 +3,6 @@
 import { h, show } from "./dom.js";
 import { seconds } from "./numbers.js";
 
-const PHASES = { queued: "Waits for a free worker", running: "Computes" };
-
 /** Send a question and show what comes back; `send` and `render` are functions. */
 export async function ask({ form, answer, signal, send, render, suggestions = () => [] }) {
   form.accept();
@@ -36,7 +34,8 @@ export function followed(waiting, send, render) {
 
 function refusal(error, form) {
   const located = ({ pointer, detail }) => [form.at(pointer)?.item.label, detail].filter(Boolean).join(": ");
-  return h("div", { class: "refusal", role: "status" }, h("h1", {}, error.title || "This question has no answer"), error.errors?.length ? [h("p", {}, "The form marks what to change:"), h("ul", {}, error.errors.map((each) => h("li", {}, located(each))))] : h("p", {}, error.message),
+  const marked = error.errors?.some(({ pointer }) => form.at(pointer));
+  return h("div", { class: "refusal", role: "status" }, h("h1", {}, error.title || "This question has no answer"), error.errors?.length ? [marked && h("p", {}, "The form marks what to change:"), h("ul", {}, error.errors.map((each) => h("li", {}, located(each))))] : h("p", {}, error.message),
     error.denied && h("p", {}, "Stored answers that a key may read are in the ", h("a", { href: "#/library" }, "library"), "."),
     error.type && h("p", { class: "quiet" }, h("a", { href: error.type }, "What this problem means")));
 }
@@ -53,9 +52,10 @@ export function progress(job, cancel, heading = "h1") {
       told.textContent = error.message;
     }
   } }, "Cancel");
-  const phase = [...new Set([PHASES[job.state] || job.state, job.phase, job.message])].filter(Boolean).join(": ");
-  return h("div", { class: "progress", role: "status" }, h(heading, {}, "The service computes the answer"),
-    h("p", {}, phase, job.estimate_seconds ? `; similar jobs take about ${seconds(job.estimate_seconds)}` : "", "."),
+  const waits = job.state === "queued";
+  const facts = [waits ? "other computations come first" : job.phase, job.estimate_seconds && `similar jobs take about ${seconds(job.estimate_seconds)}`].filter(Boolean).join("; ");
+  return h("div", { class: "progress", role: "status" }, h(heading, {}, waits ? "The question waits for a free worker" : "The service computes the answer"),
+    facts && h("p", {}, `${facts[0].toUpperCase()}${facts.slice(1)}.`),
     h("progress", { max: "1", value: share ? String(share) : null, "aria-label": "Progress" }), h("div", { class: "actions" }, button, told),
     h("p", { class: "quiet" }, "The computation continues if you close this page. The same address shows the answer later."));
 }
