@@ -1,10 +1,12 @@
 """Settings that all tests share, and the share of similar cases that each suite runs."""
 
 import gc
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 
 import pytest
 from hypothesis import settings
+
+from tests.ports import held_port
 
 # The first example of a test may compile kernels, which no deadline should count.
 settings.register_profile("no-deadline", deadline=None, max_examples=50)
@@ -12,6 +14,13 @@ settings.load_profile("no-deadline")
 # Where a change is taken or refused: the same change gets the same answer twice.  Elsewhere every
 # run draws examples that no run drew before.
 settings.register_profile("gate", deadline=None, max_examples=50, derandomize=True)
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    """Return a TCP port that a server of the test may listen on."""
+    with held_port() as held:
+        yield held
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

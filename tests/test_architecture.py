@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.described import openapi
 from tests.cases import for_every
 from topoloom.app.api.problems import HTTP_PROBLEMS, PROBLEMS
 from topoloom.app.cli import app as cli
+from topoloom.app.codegen.service_openapi import service_openapi
 from topoloom.schedules import errors as schedule_errors
 from topoloom.synth import errors as synth_errors
 
@@ -112,7 +112,7 @@ def test_every_type_of_problem_is_documented():
 
 def test_every_route_is_documented():
     text = (ROOT / "docs" / "reference" / "rest.md").read_text()
-    schema = openapi()
+    schema = service_openapi()
     for path, operations in schema["paths"].items():
         # What may be done with every stored document is told once for all kinds.
         general = re.sub(r"^/v1/[a-z-]+/{id}", "/v1/KIND/{id}", path)
@@ -131,9 +131,9 @@ def commands(group, prefix=""):
 
 def test_every_command_and_its_options_are_documented():
     text = (ROOT / "docs" / "reference" / "cli.md").read_text()
-    from typer.main import get_command
+    from topoloom.app.cli.command_groups import click_group
 
-    for name, command in commands(get_command(cli)):
+    for name, command in commands(click_group(cli)):
         start = text.find(f"# topoloom {name}\n")
         assert start >= 0, name
         section = re.split(r"^##+ ", text[start + 2 :], flags=re.MULTILINE)[0]

@@ -12,6 +12,8 @@ from keyword import iskeyword
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
+from topoloom.app.codegen.service_openapi import service_openapi
+
 FILE = Path(__file__).parents[1] / "client" / "types.py"
 
 Schema: TypeAlias = Mapping[str, Any]
@@ -200,12 +202,5 @@ def _type(schema: Schema, nullable: bool = True) -> str:
     return _SIMPLE.get(schema.get("type", ""), "Any")
 
 
-def _document() -> Mapping[str, Any]:
-    from topoloom.app.api.main import create_app
-    from topoloom.app.config import Settings
-
-    return create_app(Settings(database_url="sqlite://")).openapi()
-
-
 if __name__ == "__main__":
-    FILE.write_text(written(_document()))
+    FILE.write_text(written(service_openapi()))

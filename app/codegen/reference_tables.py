@@ -24,6 +24,7 @@ from typing import Any
 
 from topoloom.app.cli.command_groups import HELP_PANELS, click_group, whole
 from topoloom.app.cli.shared_options import READS
+from topoloom.app.codegen.service_openapi import service_openapi
 from topoloom.app.requests import (
     box_designs,
     designs,
@@ -100,12 +101,7 @@ def scope_rows() -> Iterator[tuple[str, str]]:
     >>> next(row for row in scope_rows() if row[0] == "`POST /v1/designs`")
     ('`POST /v1/designs`', '`design`')
     """
-    from topoloom.app.api.main import create_app
-    from topoloom.app.config import Settings
-
-    # Nothing is opened, whatever database the settings name.
-    document = create_app(Settings(database_url="sqlite://")).openapi()
-    for path, operations in document["paths"].items():
+    for path, operations in service_openapi()["paths"].items():
         for method, operation in operations.items():
             needed = [entry["key"] for entry in operation.get("security", ()) if entry]
             shown = _code(needed[0][0]) if needed else "open"

@@ -8,10 +8,12 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from tests.ports import held_port
 
 YANG = Path(__file__).parent / "optical-switch.yang"
 SUBSYSTEM = "/usr/sbin/netconf-subsystem"
@@ -71,10 +73,11 @@ def running(folder: Path, count: int) -> Iterator[list[Server]]:
     Path(pwd.getpwuid(os.getuid()).pw_dir, ".yuma").mkdir(mode=0o700, exist_ok=True)
     host_key = " ".join((folder / "host.pub").read_text().split()[:2])
     processes: list[subprocess.Popen[bytes]] = []
+    ports = ExitStack()
     try:
         servers = []
         for number in range(count):
-            port = _free_port()
+            port = ports.enter_context(held_port())
             with (folder / "known_hosts").open("a") as known:
                 known.write(f"[127.0.0.1]:{port} {host_key}\n")
             processes += _start(folder, number, port)
@@ -87,12 +90,7 @@ def running(folder: Path, count: int) -> Iterator[list[Server]]:
             process.terminate()
         for process in processes:
             process.wait(100)
-
-
-def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
+        ports.close()
 
 
 def _start(folder: Path, number: int, port: int) -> list[subprocess.Popen[bytes]]:

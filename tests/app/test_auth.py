@@ -16,13 +16,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import event, text, update
 
-from tests.app.described import openapi
 from tests.cases import for_every
 from topoloom.app.api.main import create_app
 from topoloom.app.auth import api_keys
 from topoloom.app.auth.errors import InvalidKey
 from topoloom.app.auth.key_cache import IDS_SECONDS, MOST, KnownKeys
 from topoloom.app.auth.scopes import MEANINGS, is_open, reach, scope_of
+from topoloom.app.codegen.service_openapi import service_openapi
 from topoloom.app.config import Settings
 from topoloom.app.store.database import migrate, open_database, open_engine
 from topoloom.app.store.tables import ApiKeyRow
@@ -30,7 +30,7 @@ from topoloom.app.store.tables import ApiKeyRow
 APP = create_app(Settings(database_url="sqlite://"))
 OPERATIONS = [
     (method.upper(), path, operation)
-    for path, operations in openapi()["paths"].items()
+    for path, operations in service_openapi()["paths"].items()
     for method, operation in operations.items()
 ]
 UNKNOWN = "tl_00000000_" + "0" * 48

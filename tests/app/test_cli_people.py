@@ -13,17 +13,16 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.main import get_command
 
 from tests.test_architecture import commands
 from topoloom.app.cli import app, completion
-from topoloom.app.cli.command_groups import HELP_PANELS, RENAMED
+from topoloom.app.cli.command_groups import HELP_PANELS, RENAMED, click_group
 from topoloom.app.cli.effective_settings import without_password
 from topoloom.app.cli.output.text_table import Column, Table
 from topoloom.app.store.artifacts import KINDS
 
 ROOT = Path(__file__).parent.parent.parent
-COMMANDS = dict(commands(get_command(app)))
+COMMANDS = dict(commands(click_group(app)))
 HOSTS = ("--nodes", "12", "--degree", "4")
 DESIGN = ("design", *HOSTS, "--collective", "allreduce", "--bytes", "1MB")
 TABLES = {
@@ -82,7 +81,7 @@ def test_every_command_explains_itself_on_80_columns_by_h_and_by_help(topoloom, 
 
 def test_the_help_shows_every_command_in_exactly_one_group_at_most_thirty(topoloom):
     placed = [name for names in HELP_PANELS.values() for name in names]
-    assert sorted(placed) == sorted(get_command(app).commands)
+    assert sorted(placed) == sorted(click_group(app).commands)
     assert len(placed) <= 30
     shown = topoloom("--help").out
     places = [shown.index(f"─ {panel} ─") for panel in HELP_PANELS]

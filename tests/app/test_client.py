@@ -20,12 +20,12 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 import pytest
 
-from tests.app.described import openapi
 from tests.app.test_service_process import service
 from tests.cases import for_every
 from topoloom.app.auth import api_keys
 from topoloom.app.client import Client, Handle, NotFound, Refused, ServiceError, Unreachable, types
 from topoloom.app.codegen import client_types
+from topoloom.app.codegen.service_openapi import service_openapi
 from topoloom.app.store.database import open_database
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
@@ -203,7 +203,7 @@ def test_answers_of_another_server_are_errors_too(status, body, error):
 
 # --- the client against the OpenAPI document ---
 
-DOCUMENT = openapi()
+DOCUMENT = service_openapi()
 OPERATIONS = {
     operation["operationId"]: (method.upper(), path, operation)
     for path, operations in DOCUMENT["paths"].items()
@@ -492,12 +492,9 @@ def test_the_answers_of_the_client_have_types(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_client_asks_through_a_restart(tmp_path):
+def test_a_client_asks_through_a_restart(tmp_path, port):
     """The service is killed in the middle of a request, and started again at the same address."""
     database = tmp_path / "t.db"
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     client, answers = Client(f"http://127.0.0.1:{port}", attempts=40), []
     process = started(database, port)
     question = {"nodes": 300, "degree": 4, "preset": "gpt2-xl-ddp"}

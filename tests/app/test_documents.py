@@ -5,11 +5,11 @@ import json
 import jsonschema_rs
 import pytest
 
-from tests.app.described import openapi
 from topoloom.app.api.main import create_app
+from topoloom.app.codegen.service_openapi import service_openapi
 from topoloom.app.store.artifacts import KINDS
 
-OPENAPI = openapi()
+OPENAPI = service_openapi()
 SCHEMAS = OPENAPI["components"]["schemas"]
 TASKS = [
     {"collective": "allreduce", "bytes": 1000, "count": 50},

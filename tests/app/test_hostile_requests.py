@@ -9,11 +9,11 @@ from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.app.described import openapi
 from tests.app.test_hostile_text import BODIES, leaves, replaced
 from tests.hostile_inputs import HOSTILE, spoilt
 from tests.synth.format_files import FILES, text_of
 from topoloom.app.api.main import create_app
+from topoloom.app.codegen.service_openapi import service_openapi
 from topoloom.app.config import Settings
 
 FOREIGN = re.compile(
@@ -90,7 +90,7 @@ def require_told(answer, sent):
 
 def bodies():
     """Return the properties of the body of every route without an id."""
-    document = openapi()
+    document = service_openapi()
     schemas = document["components"]["schemas"]
     found = {}
     for path, operations in document["paths"].items():
@@ -106,7 +106,7 @@ ROUTES = bodies()
 
 def queries():
     """Return the parameters of the query of every route that reads and has no id."""
-    document = openapi()
+    document = service_openapi()
     return {
         path: [one for one in operations["get"].get("parameters", ()) if one["in"] == "query"]
         for path, operations in document["paths"].items()

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -94,10 +93,7 @@ def run_service(name, url, port):
 
 
 @pytest.mark.slow
-def test_the_services_of_the_compose_file_run_on_postgresql(postgres_url):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+def test_the_services_of_the_compose_file_run_on_postgresql(postgres_url, port):
     early = run_service("api", postgres_url, port)
     assert early.wait(timeout=60) == 2
     assert "run `topoloom db migrate`" in early.communicate()[1]

@@ -9,8 +9,8 @@ from typing import TextIO, cast
 import httpx2
 import pytest
 
-from tests.app.described import openapi
 from topoloom.app import extras
+from topoloom.app.codegen.service_openapi import service_openapi
 from topoloom.app.mcp.offered_tools import offered
 
 pytest.importorskip("fastmcp", reason="fastmcp is not installed: pip install 'topoloom[mcp]'")
@@ -20,7 +20,7 @@ WORKLOAD = {"nodes": 8, "degree": 2, "collective": "allreduce", "bytes": 1_000_0
 
 def operations(compute):
     """Return the method, the scope and the id of every offered operation."""
-    kept = offered(openapi(), compute)["paths"]
+    kept = offered(service_openapi(), compute)["paths"]
     return {
         (method, operation["security"][1]["key"][0], operation["operationId"])
         for methods in kept.values()
@@ -50,7 +50,9 @@ def test_every_offered_operation_is_one_tool_with_a_description_and_hints():
     from topoloom.app.mcp.stdio_server import tools
 
     async def listed():
-        server = tools(openapi(), httpx2.AsyncClient(base_url="http://localhost"), compute=True)
+        server = tools(
+            service_openapi(), httpx2.AsyncClient(base_url="http://localhost"), compute=True
+        )
         async with Client(server) as client:
             return await client.list_tools()
 

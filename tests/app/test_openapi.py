@@ -18,11 +18,11 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from tests.app.described import openapi
 from topoloom.app.api import openapi_document
 from topoloom.app.api.main import create_app
 from topoloom.app.api.problems import PROBLEMS
 from topoloom.app.codegen import openapi_examples
+from topoloom.app.codegen.service_openapi import service_openapi
 from topoloom.app.config import Settings
 
 FOLDER = TemporaryDirectory()
@@ -39,7 +39,7 @@ app = create_app(
 )
 # Labels and pins are the same code for every kind of document: those of designs stand for all.
 MARKS = r"^/v1/(?!designs/)[a-z-]+/\{id\}/(labels|pin)"
-DOCUMENT = openapi()
+DOCUMENT = service_openapi()
 OPERATIONS = [
     (path, method)
     for path, operations in DOCUMENT["paths"].items()

@@ -1,11 +1,11 @@
 """The limits that help, docs and OpenAPI name are those that requests keep, in the same words."""
 
 from pydantic import ValidationError
-from typer.main import get_command
 
 from tests.app.test_hostile_requests import EXAMPLES
 from tests.cases import for_every
 from topoloom.app.cli import app
+from topoloom.app.cli.command_groups import click_group
 from topoloom.app.cli.option_parameters import FIELD_PREFIX
 from topoloom.app.requests.field_errors import field_errors
 from topoloom.app.requests.options.table import OPTIONS
@@ -78,7 +78,7 @@ def test_help_names_the_limits_of_the_table():
     known = {(one.name, one.limits) for one in OPTIONS if one.limits}
     shown = {
         (parameter.name.removeprefix(FIELD_PREFIX), entry.limits)
-        for command in commands(get_command(app))
+        for command in commands(click_group(app))
         for parameter in command.params
         for entry in OPTIONS
         if parameter.name == FIELD_PREFIX + entry.name

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import StrictInt, TypeAdapter, ValidationError, create_model
-from typer.main import get_command
 
-from tests.app.described import openapi
 from tests.cases import for_every
 from tests.test_architecture import commands
 from topoloom.app.cli import app
+from topoloom.app.cli.command_groups import click_group
 from topoloom.app.cli.commands.execute_schedule import ExecutionOptions, ProbeOptions
 from topoloom.app.cli.shared_options import READS
 from topoloom.app.codegen import reference_tables
+from topoloom.app.codegen.service_openapi import service_openapi
 from topoloom.app.requests import (
     administration,
     designs,
@@ -77,7 +77,7 @@ REQUESTS = {
     "keys audit-log": [administration.AuditLogRequest],
 }
 """What the options of a command are sent as."""
-COMMANDS = dict(commands(get_command(app)))
+COMMANDS = dict(commands(click_group(app)))
 FILTERS = {"bases", "parallel_links", "vertex_transitive", "families", "max_steps", "all_to_all"}
 UNSAID = {
     # Plots are of the whole frontier, and a design measures all-to-all where it is run.
@@ -315,7 +315,7 @@ def test_every_algorithm_is_explained_where_it_is_offered():
 
 
 def test_queries_say_what_requests_say():
-    paths = openapi()["paths"]
+    paths = service_openapi()["paths"]
     asked = {
         entry["name"]: entry for entry in paths["/v1/topologies/{id}/optimum"]["get"]["parameters"]
     }

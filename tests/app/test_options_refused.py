@@ -4,9 +4,9 @@ import json
 import re
 
 import pytest
-from typer.main import get_command
 
 from topoloom.app.cli import app
+from topoloom.app.cli.command_groups import click_group
 from topoloom.app.cli.option_parameters import FIELD_PREFIX
 from topoloom.app.cli.shared_options import READS
 from topoloom.app.requests.options import boxes
@@ -91,7 +91,7 @@ def commands(group, before=()):
             yield " ".join((*before, name)), command
 
 
-COMMANDS = dict(commands(get_command(app)))
+COMMANDS = dict(commands(click_group(app)))
 
 
 def asked(command):

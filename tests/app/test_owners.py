@@ -5,10 +5,10 @@ from functools import partial
 import pytest
 from fastapi.testclient import TestClient
 
-from tests.app.described import openapi
 from tests.app.test_patch_progress import final, plant_of
 from topoloom.app.api.main import create_app
 from topoloom.app.auth import api_keys
+from topoloom.app.codegen.service_openapi import service_openapi
 from topoloom.app.config import Settings
 from topoloom.app.store.artifacts import KINDS, Computed, key
 from topoloom.app.store.tables import TABLES
@@ -20,13 +20,13 @@ SESSION = {"min_lr": 0.1, "max_lr": 1.0, "total_steps": 100}
 LABEL = "project-x"
 ROUTES = [
     (method.upper(), path)
-    for path, operations in openapi()["paths"].items()
+    for path, operations in service_openapi()["paths"].items()
     for method in operations
     if path.startswith("/v1/") and "{id}" in path and not path.startswith("/v1/keys")
 ]
 LISTS = [
     path
-    for path, operations in openapi()["paths"].items()
+    for path, operations in service_openapi()["paths"].items()
     if "get" in operations and "{" not in path and not path.startswith(("/v1/keys", "/v1/audit"))
 ]
 BODIES = {

@@ -2,12 +2,12 @@
 
 import pytest
 
-from tests.app.described import openapi
+from topoloom.app.codegen.service_openapi import service_openapi
 from topoloom.app.jobs.model import Task
 
 LISTS = [
     path
-    for path, operations in openapi()["paths"].items()
+    for path, operations in service_openapi()["paths"].items()
     if "cursor" in (one["name"] for one in operations.get("get", {}).get("parameters", ()))
 ]
 

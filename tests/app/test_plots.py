@@ -7,12 +7,12 @@ import shlex
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.main import get_command
 
 from tests.app.figures import require_legible, topology_of
 from tests.app.test_docs import DOCS, examples_of, printed
 from topoloom.app import extras
 from topoloom.app.cli import app
+from topoloom.app.cli.command_groups import click_group
 from topoloom.app.plots import canvas, frontier, message_size_times, message_sizes
 from topoloom.app.requests.designs import DesignRequest, FrontierRequest
 from topoloom.app.requests.message_sizes import SizesRequest
@@ -50,7 +50,7 @@ COMMANDS = {
 
 
 def test_every_kind_of_plot_is_tested():
-    assert set(get_command(app).commands["plot"].commands) == set(COMMANDS)
+    assert set(click_group(app).commands["plot"].commands) == set(COMMANDS)
 
 
 @pytest.mark.slow

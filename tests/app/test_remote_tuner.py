@@ -4,7 +4,6 @@ import json
 import os
 import random
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -14,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.learning_rate.trainers import Toy
+from tests.ports import held_port
 from topoloom.app.client import Client, Refused, Unreachable
 from topoloom.app.client.remote_tuner import RemoteTuner
 from topoloom.learning_rate import InProcess, Options
@@ -29,11 +29,8 @@ OPTIONS = Options(1e-4, 1.0, STEPS, warmup_steps=8, anchor="none", candidates=3,
 class Service:
     """A service as a process that is killed and started again at the same address."""
 
-    def __init__(self, database):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
+    def __init__(self, database, port):
+        self.port, self.url = port, f"http://127.0.0.1:{port}"
         self._environment = os.environ | {"TOPOLOOM_DATABASE_URL": f"sqlite:///{database}"}
         self.start()
 
@@ -56,9 +53,10 @@ class Service:
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory):
-    running = Service(tmp_path_factory.mktemp("lr") / "t.db")
-    yield running
-    running.kill()
+    with held_port() as port:
+        running = Service(tmp_path_factory.mktemp("lr") / "t.db", port)
+        yield running
+        running.kill()
 
 
 def trained(tuner, toy=None, before=lambda number: None):
@@ -145,8 +143,8 @@ def test_who_does_not_wait_goes_on_and_catches_up(service, seed):
 
 
 @pytest.mark.slow
-def test_training_ends_though_the_service_never_comes_back(tmp_path):
-    service = Service(tmp_path / "gone.db")
+def test_training_ends_though_the_service_never_comes_back(tmp_path, port):
+    service = Service(tmp_path / "gone.db", port)
     tuner = RemoteTuner(Client(service.url), OPTIONS, patience_seconds=0.3, retry_seconds=0)
 
     def killed(number):
@@ -161,8 +159,8 @@ def test_training_ends_though_the_service_never_comes_back(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_service_killed_in_mid_stage_and_started_again_changes_nothing(tmp_path):
-    service = Service(tmp_path / "killed.db")
+def test_a_service_killed_in_mid_stage_and_started_again_changes_nothing(tmp_path, port):
+    service = Service(tmp_path / "killed.db", port)
     tuner = RemoteTuner(Client(service.url, timeout_seconds=10), OPTIONS, patience_seconds=100)
     again = threading.Thread(target=service.start)
 
@@ -271,10 +269,10 @@ def trainer(url, path, cut=0):
 
 
 @pytest.mark.slow
-def test_trainer_and_service_killed_end_as_the_undisturbed_run_bit_for_bit(tmp_path):
+def test_trainer_and_service_killed_end_as_the_undisturbed_run_bit_for_bit(tmp_path, port):
     pytest.importorskip("torch", reason="the extra `execute` is not installed")
     plain = trainer("", tmp_path / "none.pt")
-    service, job = Service(tmp_path / "both.db"), tmp_path / "job.pt"
+    service, job = Service(tmp_path / "both.db", port), tmp_path / "job.pt"
     cut = 37  # in the second candidate, seven steps after the job was saved
     first = trainer(service.url, job, cut)
     first.communicate(timeout=120)

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from tests.app.described import openapi
+from topoloom.app.codegen.service_openapi import service_openapi
 from topoloom.app.requests.schedules import ScheduleRequest
 from topoloom.app.services import schedules
 from topoloom.app.services.program_files import ProgramFile
@@ -227,7 +227,7 @@ def test_trees_are_drawn(client, form):
 
 
 def test_every_format_of_the_table_can_be_asked_for():
-    parameters = openapi()["paths"]["/v1/schedules/{id}"]["get"]["parameters"]
+    parameters = service_openapi()["paths"]["/v1/schedules/{id}"]["get"]["parameters"]
     asked = next(each for each in parameters if each["name"] == "format")["schema"]
     assert asked["anyOf"][0]["enum"] == list(FORMATS)
     names = {each["name"] for each in parameters}

@@ -6,11 +6,11 @@ import re
 
 import pytest
 
-from tests.app.described import openapi
 from tests.cases import for_every
 from topoloom.app.api.main import create_app
+from topoloom.app.codegen.service_openapi import service_openapi
 
-PATHS = openapi()["paths"]
+PATHS = service_openapi()["paths"]
 PAGES = ("/docs", "/redoc", "/docs/oauth2-redirect")
 
 

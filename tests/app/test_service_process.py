@@ -4,7 +4,6 @@ import http.client
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -13,6 +12,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+
+from tests.ports import held_port
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -28,29 +29,27 @@ def request(url, body=None):
 
 @contextmanager
 def service(database, **settings):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "topoloom", "serve", "--port", str(port)],
-        env=os.environ | {"TOPOLOOM_DATABASE_URL": f"sqlite:///{database}"} | settings,
-        cwd=ROOT,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    base = f"http://127.0.0.1:{port}"
-    try:
-        for _ in range(1200):
-            try:
-                request(f"{base}/readyz")
-                break
-            except OSError:
-                assert process.poll() is None, "the service ended before it was ready"
-                time.sleep(0.1)
-        yield base
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(timeout=30)
+    with held_port() as port:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "topoloom", "serve", "--port", str(port)],
+            env=os.environ | {"TOPOLOOM_DATABASE_URL": f"sqlite:///{database}"} | settings,
+            cwd=ROOT,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        base = f"http://127.0.0.1:{port}"
+        try:
+            for _ in range(1200):
+                try:
+                    request(f"{base}/readyz")
+                    break
+                except OSError:
+                    assert process.poll() is None, "the service ended before it was ready"
+                    time.sleep(0.1)
+            yield base
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(timeout=30)
 
 
 @pytest.mark.slow

@@ -8,16 +8,16 @@ import pytest
 from fastapi.testclient import TestClient
 from pydantic import ValidationError
 
-from tests.app.described import openapi
 from tests.cases import for_every
 from topoloom.app.api.main import create_app
 from topoloom.app.api.routes.explanations import pages
 from topoloom.app.auth import api_keys
+from topoloom.app.codegen.service_openapi import service_openapi
 from topoloom.app.config import Settings
 from topoloom.app.store.artifacts import Artefact
 
 ROOT = Path(__file__).parents[2]
-PATHS = openapi()["paths"]
+PATHS = service_openapi()["paths"]
 READ = [path for path, methods in PATHS.items() if "get" in methods and "{" not in path]
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.ports import held_port
+
 torch = pytest.importorskip("torch", reason="the extra `execute` is not installed")
 pytest.importorskip("sklearn", reason="the extra `tune` is not installed")
 
@@ -20,14 +22,14 @@ SAVE_EVERY = 5
 # one of its saves: at the call of `save`, in the middle of a file, between the file and its name,
 # after the name, or between two saves.  The other ranks lose their connection.
 PROGRAM = """
-import json, os, signal, socket, sys
+import json, os, signal, sys
 import torch
 import torch.distributed as dist
 from topoloom.learning_rate import InProcess, Options
 from topoloom.learning_rate.callbacks import Ranks, ResumableBatches, TuningCallback
 from topoloom.learning_rate.callbacks import resume, storage
 
-folder, ranks, kills = sys.argv[1], int(sys.argv[2]), json.loads(sys.argv[3])
+folder, ranks, port, kills = sys.argv[1], *map(int, sys.argv[2:4]), json.loads(sys.argv[4])
 torch.set_num_threads(1)
 
 
@@ -91,9 +93,6 @@ def end_of(rank, port, *kill):
 
 
 for kill in [*kills, []]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     children = []
     for rank in range(ranks):
         child = os.fork()
@@ -112,11 +111,12 @@ EVENTS = ("in the call", "in the file", "before the name", "after the name", "be
 def jobs(folder, ranks, kills):
     """Run a job that is killed, resumed, and at last left alone; return what each run tells."""
     folder.mkdir()
-    command = [sys.executable, "-c", PROGRAM, str(folder), str(ranks), json.dumps(kills)]
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    result = subprocess.run(
-        command, cwd=ROOT, env=environment, check=True, timeout=3000, capture_output=True, text=True
-    )
+    with held_port() as port:
+        result = subprocess.run(
+            [sys.executable, "-c", PROGRAM, *map(str, (folder, ranks, port)), json.dumps(kills)],
+            cwd=ROOT, env=environment, check=True, timeout=3000, capture_output=True, text=True,
+        )  # fmt: skip
     return [json.loads(line) for line in result.stdout.splitlines()]
 
 

@@ -3,12 +3,13 @@
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.ports import held_port
 
 torch = pytest.importorskip("torch", reason="the extra `execute` is not installed")
 pytest.importorskip("sklearn", reason="the extra `tune` is not installed")
@@ -106,11 +107,14 @@ os._exit(0)
 
 def ended(folder, way, ranks=2):
     """Run the program on a number of ranks to its end; return the exit codes."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
+    with held_port() as port:
+        return ended_on(port, folder, way, ranks)
+
+
+def ended_on(port, folder, way, ranks):
+    """Run the program on a number of ranks that meet at a port; return the exit codes."""
     shared = {"WORLD_SIZE": str(ranks), "OMP_NUM_THREADS": "1"}
-    shared |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+    shared |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
     command = [sys.executable, "-c", PROGRAM, str(folder), way]
     running = [
         subprocess.Popen(command, cwd=ROOT, env=os.environ | shared | {"RANK": str(rank)})

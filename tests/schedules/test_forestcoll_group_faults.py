@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from topoloom.schedules.generate.collectives import make
 from topoloom.schedules.model.schedule import Collective, SequenceSchedule, Tree, TreeSchedule
 from topoloom.schedules.trees.forestcoll import allgather, broadcast
@@ -43,15 +41,12 @@ def planted(schedule: TreeSchedule) -> dict[str, TreeSchedule]:
     }
 
 
-GROUP = ["0.gpu0", "0.gpu1", "0.gpu2"]
-
-
-@pytest.mark.parametrize("fault", planted(allgather(fabric("dgx-a100-1"), participants=GROUP)))
-def test_a_planted_fault_is_found(fault: str) -> None:
+def test_every_planted_fault_is_found() -> None:
     box = fabric("dgx-a100-1")
-    schedule = allgather(box, participants=GROUP)
+    schedule = allgather(box, participants=["0.gpu0", "0.gpu1", "0.gpu2"])
     assert violations(schedule, box) == []
-    assert violations(planted(schedule)[fault], box) != []
+    for fault, wrong in planted(schedule).items():
+        assert violations(wrong, box) != [], fault
 
 
 def test_two_roots_are_no_broadcast() -> None:

@@ -5,7 +5,6 @@ import os
 import pwd
 import re
 import shutil
-import socket
 import subprocess
 from collections import defaultdict
 from fractions import Fraction
@@ -224,13 +223,10 @@ def test_a_text_that_is_no_yaml_is_blamed_at_a_line():
 
 @pytest.mark.skipif(SLURMCTLD is None, reason="slurmctld is not installed")
 @pytest.mark.parametrize("name", ["fat-tree-4", "gb200-nvl72-2"])
-def test_slurmctld_reads_the_tree_that_was_written(name, tmp_path):
+def test_slurmctld_reads_the_tree_that_was_written(name, tmp_path, port):
     topology = topology_of(name)
     cluster = cluster_of(topology)
     (tmp_path / "topology.conf").write_text(WRITERS["slurm"](topology))
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     user = pwd.getpwuid(os.getuid()).pw_name
     (tmp_path / "slurm.conf").write_text(
         f"ClusterName=test\nSlurmctldHost=localhost\nSlurmUser={user}\nAuthType=auth/none\n"
