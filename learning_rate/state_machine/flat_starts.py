@@ -90,16 +90,26 @@ def after_first_steps(state: State, flat: FlatStart) -> State:
     """Save the model that ran, if its steps are over, to run the untrained one."""
     if flat.start is None or state.step < flat.start + flat.steps:
         return state
-    flat = replace(flat, end=state.step, losses=state.recent[-SHORT:])
-    return save(replace(state, flat=flat), "save_flat", AFTER)
+    return save(_with_end(state, flat), "save_flat", AFTER)
 
 
 def saved_later(state: State) -> State:
     """Return a state in which steps that nobody asked for ran before a requested save."""
     flat = state.flat or FlatStart()
+    if state.step >= state.settings.total_steps:
+        return replace(state, flat=None)
     if flat.end is None:
         return replace(state, flat=replace(flat, start=state.step))
-    return replace(state, flat=replace(flat, end=state.step, losses=state.recent[-SHORT:]))
+    return _with_end(state, flat)
+
+
+def _with_end(state: State, flat: FlatStart) -> State:
+    """Return the state at the end of the model's steps; the stage lasts until the other's end."""
+    steps = state.step - (flat.start or 0)  # more than planned after steps that nobody asked for
+    last = min(state.settings.total_steps, state.step + steps)
+    tau = max(state.tau, last - state.stage_start)
+    flat = replace(flat, end=state.step, losses=state.recent[-SHORT:])
+    return replace(state, flat=flat, tau=tau)
 
 
 def to_the_same_batches(state: State) -> State:
@@ -120,7 +130,7 @@ def after_untrained_steps(state: State, flat: FlatStart) -> State:
     end = flat.end or 0
     done, steps = state.step - end, end - (flat.start or 0)
     hopeless = state.bad >= BAD_IN_A_ROW or (done == halfway(flat) and not _is_lower(state, flat))
-    if done < steps and not hopeless:
+    if done < steps and not hopeless and state.step < state.settings.total_steps:
         return state
     state = replace(state, flat=None)
     if not hopeless and _is_better(state, flat):

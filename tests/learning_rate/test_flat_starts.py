@@ -164,6 +164,25 @@ def test_steps_before_a_requested_save_belong_to_the_model_that_is_saved(slot, s
     assert state.begun > 0 and state.step == steps
 
 
+@pytest.mark.parametrize("unasked", [20, 200, 400])
+def test_no_stage_ends_in_a_comparison_that_steps_without_a_request_made_longer(unasked):
+    """A model that is kept continues where it was, so it makes all of its steps."""
+
+    def late(state):
+        if state.action.do == "save" and state.action.slot == "flat-end":
+            return overrun(state, [toy.one_step() for _ in range(unasked)])
+        return state
+
+    toy = Dying(bears=math.inf, speed=0.0)
+    asked = Options(1e-4, 1.0, 500, max_overhead=1.0, **LOOK)
+    state, _ = trained(asked, toy, between=late)
+    assert state.step == 500
+    if unasked < 400:
+        assert "flat-end" in slots(toy) and toy.position == 500
+    else:  # no step is left to compare
+        assert UNTRAINED not in slots(toy)
+
+
 def test_a_run_of_version_10_continues_without_a_comparison():
     half, toy = trained(options(LOOK, 1000), Dying(), most=40)
     document = json.loads(half.to_json())
