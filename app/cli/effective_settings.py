@@ -14,6 +14,19 @@ _SECRET_QUERY = re.compile(r"([?&][^=&]*(?:password|secret|token|key)[^=&]*=)[^&
 INDENT = " " * 6
 
 
+def overriding(name: str) -> str:
+    """Return the help of the option that overrides a setting: its meaning and its default.
+
+    >>> overriding("host")
+    'address that the service listens on; default: TOPOLOOM_HOST, else 127.0.0.1'
+    """
+    field = Settings.model_fields[name]
+    default = int(field.default) if isinstance(field.default, bool) else field.default
+    rest = "" if default is None else f", else {default}"
+    meaning = (field.description or "").removesuffix("; default: no endpoint")
+    return f"{meaning}; default: {Settings.variable(name)}{rest or ', else no endpoint'}"
+
+
 def configured(settings: Settings) -> list[dict[str, Any]]:
     """Return every setting: variable, value, source (``environment``, ``default``), meaning."""
     given = {name.upper() for name in os.environ}

@@ -16,7 +16,7 @@ from topoloom.synth.errors import InvalidPlant, InvalidTopology, InvalidWiring, 
 
 MAX_SHOWN = 200
 """Limit of the characters of a typed text in an error message."""
-FILE_LISTS = ("shards", "participants", "workload", "groups", "traffic")
+FILE_LISTS = ("shards", "participants", "workload", "groups", "traffic", "measured")
 """Options that take a list, or the name of a file that holds the list."""
 _SOURCES = ("source", "topology")
 """Parameters that name a topology."""

@@ -34,7 +34,10 @@ AsCsv = Annotated[
     bool,
     typer.Option("--csv", help="print the table as CSV with exact numbers", callback=_one_form),
 ]
-Out = Annotated[Path | None, typer.Option(help="output file; .gz compresses, - is standard output")]
+Out = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="output file; .gz compresses, - is standard output"),
+]
 Source = Annotated[
     str,
     typer.Argument(

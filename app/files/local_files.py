@@ -46,6 +46,8 @@ def read_json(path: Path, settings: Settings) -> Any:
 
 def parse_json(path: Path, text: str) -> Any:
     """Return the parsed content of a file; raise `UnusableFile` if it is not JSON."""
+    if not text.strip():
+        raise UnusableFile(path, "is empty; must be JSON")
     try:
         return json.loads(text, object_pairs_hook=unique_members)
     except RecursionError:

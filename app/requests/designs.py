@@ -300,6 +300,12 @@ class DesignRequest(TimedRequest):
     @model_validator(mode="after")
     def _exactly_one(self) -> "DesignRequest":
         given = {name for way in _WAYS for name in way if getattr(self, name) is not None}
+        if given == {"collective"}:
+            raise ValueError("must have bytes: the size of the data")
+        if given == {"bytes"}:
+            raise ValueError("must have collective: what moves the data")
+        if not given:
+            raise ValueError("must have collective with bytes, workload, or preset")
         if given not in map(set, _WAYS):
             raise ValueError("must have exactly one of collective with bytes, workload, and preset")
         return self

@@ -268,6 +268,22 @@ def test_a_file_that_holds_no_list_is_named_with_its_option(topoloom, tmp_path, 
     assert (answer.code, answer.err) == (2, f"topoloom: {option} {file}: must be a list\n")
 
 
+@pytest.mark.parametrize(
+    ("given", "rule"),
+    [
+        ((), "must have --collective with --bytes, --workload, or --preset"),
+        (("--collective", "allreduce"), "must have --bytes: the size of the data"),
+        (("--bytes", "1MB"), "must have --collective: what moves the data"),
+        (
+            ("--collective", "allreduce", "--bytes", "1MB", "--preset", "gpt2-xl-ddp"),
+            "must have exactly one of --collective with --bytes, --workload, and --preset",
+        ),
+    ],
+)
+def test_half_a_workload_says_what_is_missing(topoloom, given, rule):
+    require_one_line(topoloom("design", "--nodes", "12", "--degree", "4", *given), rule)
+
+
 def test_an_unknown_family_of_a_list_is_refused_with_the_nearest_name(client, topoloom):
     rule = "no family is called 'Kauz'; did you mean Kautz?"
     require_one_line(topoloom("list", "designs", "--family", "Kauz"), f"--family: {rule}")

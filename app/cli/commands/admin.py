@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from topoloom.app.cli.effective_settings import overriding
 from topoloom.app.cli.shared_options import AsCsv, AsJson, given
 from topoloom.app.config import Settings
 
@@ -12,11 +13,6 @@ app = typer.Typer()
 
 GRACE_SECONDS = 2
 """Time for open requests to finish before the service stops."""
-
-
-def _meaning(setting: str) -> str:
-    """Return the description of a setting, as help of the option that overrides the setting."""
-    return Settings.model_fields[setting].description or ""
 
 
 @app.command()
@@ -41,10 +37,10 @@ def config(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
 
 @app.command()
 def serve(
-    host: Annotated[str | None, typer.Option(help=_meaning("host"))] = None,
-    port: Annotated[int | None, typer.Option(help=_meaning("port"))] = None,
+    host: Annotated[str | None, typer.Option(metavar="ADDRESS", help=overriding("host"))] = None,
+    port: Annotated[int | None, typer.Option(metavar="PORT", help=overriding("port"))] = None,
     worker: Annotated[
-        bool | None, typer.Option("--worker/--no-worker", help=_meaning("run_worker"))
+        bool | None, typer.Option("--worker/--no-worker", help=overriding("run_worker"))
     ] = None,
 ) -> None:
     """Run the HTTP service."""

@@ -30,13 +30,20 @@ def export(fields: dict[str, Any], out: Out = None) -> None:
 @request_options(cluster.LINKS)
 def discover(
     fields: dict[str, Any],
-    nodes: Annotated[str, typer.Option(help="numbers of hosts, such as 64 or 16-32,48")],
-    degree: Annotated[str, typer.Option(help="ports of each host, such as 4 or 2-8")],
-    seconds: Annotated[float, typer.Option(help="time of the search, seconds")],
-    seed: Annotated[int, typer.Option(help="seed of the random numbers")] = 0,
+    nodes: Annotated[
+        str, typer.Option(metavar="NUMBERS", help="numbers of hosts, such as 64 or 16-32,48")
+    ],
+    degree: Annotated[
+        str, typer.Option(metavar="NUMBERS", help="ports of each host, such as 4 or 2-8")
+    ],
+    seconds: Annotated[float, typer.Option(metavar="NUMBER", help="time of the search, seconds")],
+    seed: Annotated[int, typer.Option(metavar="NUMBER", help="seed of the random numbers")] = 0,
     atlas: Annotated[
         Path | None,
-        typer.Option(help="result file; an existing file is the start of the search, and updated"),
+        typer.Option(
+            metavar="FILE",
+            help="result file; an existing file is the start of the search, and updated",
+        ),
     ] = None,
     labels: Annotated[
         bool, typer.Option("--labels", help="search for graphs with better slack schedules")

@@ -27,7 +27,9 @@ OPTIONS = (
     *(collectives.TREES_PER_ROOT, collectives.MAX_GAP),
 )
 
-Picture = Annotated[Path | None, typer.Option(help="also draw a plot: .png or .svg file")]
+Picture = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="also draw a plot: .png or .svg file")
+]
 
 
 @app.command()

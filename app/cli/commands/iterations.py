@@ -37,8 +37,9 @@ def iteration(
     timeline: Annotated[
         Path | None,
         typer.Option(
+            metavar="PATH",
             help="write the timeline: a file that ends in .csv, .svg or .png, or a directory for "
-            "Chakra traces"
+            "Chakra traces",
         ),
     ] = None,
     as_json: AsJson = False,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 import typer
 
 from topoloom.app.cli.common import audit
+from topoloom.app.cli.effective_settings import overriding
 from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.output.text_table import Column, Table
 from topoloom.app.cli.shared_options import AsCsv, AsJson, given
@@ -41,13 +42,13 @@ _COLUMNS = (
 @jobs_app.command()
 def worker(
     concurrency: Annotated[
-        int | None, typer.Option(help=Settings.model_fields["worker_concurrency"].description)
+        int | None, typer.Option(metavar="NUMBER", help=overriding("worker_concurrency"))
     ] = None,
     metrics_host: Annotated[
-        str | None, typer.Option(help=Settings.model_fields["worker_host"].description)
+        str | None, typer.Option(metavar="ADDRESS", help=overriding("worker_host"))
     ] = None,
     metrics_port: Annotated[
-        int | None, typer.Option(help=Settings.model_fields["worker_port"].description)
+        int | None, typer.Option(metavar="PORT", help=overriding("worker_port"))
     ] = None,
 ) -> None:
     """Run jobs until stopped; any number of workers can share a database."""

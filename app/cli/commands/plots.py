@@ -20,7 +20,9 @@ app = typer.Typer(
     help="Draw frontiers, times, link loads and trees, as PNG or SVG.", no_args_is_help=True
 )
 
-Out = Annotated[Path, typer.Option(help="output file, .png or .svg; - is standard output")]
+Out = Annotated[
+    Path, typer.Option(metavar="FILE", help="output file, .png or .svg; - is standard output")
+]
 ScheduleFile = Annotated[Path, typer.Argument(metavar="SCHEDULE", help="schedule/1 file")]
 TopologyOption = Annotated[
     str, typer.Option(metavar="FILE_OR_RECIPE", help="topology that the schedule runs on")

@@ -18,7 +18,9 @@ app = typer.Typer(
     help="Compute frontiers, designs, iterations or gaps for many sizes at once.",
 )
 
-Plot = Annotated[Path | None, typer.Option(help="also draw a plot: .png or .svg file")]
+Plot = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="also draw a plot: .png or .svg file")
+]
 
 _SIZES = (sweeps_and_jobs.SWEEP_NODES, sweeps_and_jobs.SWEEP_DEGREES)
 _SEARCH = (

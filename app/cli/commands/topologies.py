@@ -86,7 +86,9 @@ def files(
     fields: dict[str, Any],
     out: Annotated[
         Path,
-        typer.Option(help="new or empty folder, or FILE.zip; - writes a zip file to stdout"),
+        typer.Option(
+            metavar="FOLDER", help="new or empty folder, or FILE.zip; - writes a zip file to stdout"
+        ),
     ],
     as_json: AsJson = False,
     as_csv: AsCsv = False,
