@@ -78,7 +78,7 @@ class InstantReads:
             if self._connection is None:
                 place = f"file:{quote(self._path)}?mode=ro"
                 self._connection = sqlite3.connect(
-                    place, 0, isolation_level=None, check_same_thread=False, uri=True
+                    place, timeout=0, isolation_level=None, check_same_thread=False, uri=True
                 )
             rows = self._connection.execute(text, constants | given).fetchall()
         except sqlite3.Error:

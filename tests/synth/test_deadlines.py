@@ -64,7 +64,7 @@ def masks(problem: Any, label: Any) -> Any:
 
 def earliest(problem: Any, label: Any, step: int, wait: Any) -> Any:
     """Return when cells can come from a step on; those that ``wait`` a step later at least."""
-    when = np.where(label < FAR, label, 1000).astype(int)
+    when = np.where(label < FAR, label.astype(int), 1000)
     while True:
         before = when.copy()
         for k in range(problem.tail.shape[1]):
