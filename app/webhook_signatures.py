@@ -139,7 +139,8 @@ signature of the body under the secret
 
 
 def _require_types(headers: object, body: object, secret: object) -> None:
-    if not isinstance(headers, Mapping):
+    # The headers of http.server and of frameworks have items(), but are not all a Mapping.
+    if not hasattr(headers, "items"):
         raise ValueError(f"headers: must be a mapping, not {type(headers).__name__}")
     if not isinstance(body, bytes | bytearray):
         raise ValueError(f"body: must be the bytes as received, not {type(body).__name__}")

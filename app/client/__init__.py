@@ -53,6 +53,8 @@ class Client(Questions, Wiring, Tuning, Documents, Lists, Administration, Runnin
         attempts (int): Limit of attempts at each URL while the service is unreachable, busy (429)
             or not ready (502, 503, 504).  Pauses double, from a quarter of a second on, to ten
             seconds; ``Retry-After`` sets a minimum.
+        webhook (str or None): URL to which the service sends each job of this client when the job
+            ends.  The service must allow the host; ``verify_webhook`` verifies the message.
 
     Raises:
         ValueError: A URL is invalid, or a number is not positive.

@@ -15,7 +15,8 @@ def checked_urls(base_url: str | Sequence[str]) -> tuple[str, ...]:
     >>> checked_urls("http://127.0.0.1:8765/")
     ('http://127.0.0.1:8765',)
     """
-    urls = [base_url] if isinstance(base_url, str) or base_url is None else list(base_url)
+    one = isinstance(base_url, str) or not isinstance(base_url, Sequence)
+    urls: list[Any] = [base_url] if one else list(base_url)
     for url in urls or [""]:
         if not _is_service_url(url):
             raise ValueError(f"base_url: must be http://HOST:PORT or https://…, not {url!r}")
@@ -59,6 +60,18 @@ def checked_key(key: Any) -> str:
     if not isinstance(key, str) or not (key.isascii() and key.isprintable() and key):
         raise ValueError("key: must be a key from `topoloom keys create`")
     return key
+
+
+def checked_webhook(url: Any) -> str:
+    """Return the address of a receiver of webhooks.
+
+    >>> checked_webhook("https://hooks.example/topoloom?token=1")
+    'https://hooks.example/topoloom?token=1'
+    """
+    text = url if isinstance(url, str) and url.isascii() else ""
+    if not _is_service_url(text.partition("?")[0]) or not text.isprintable() or " " in text:
+        raise ValueError(f"webhook: must be an http or https URL, not {url!r}")
+    return text
 
 
 def part(text: str) -> str:

@@ -24,9 +24,11 @@ from topoloom.app.client.arguments import (
     checked_key,
     checked_seconds,
     checked_urls,
+    checked_webhook,
 )
 from topoloom.app.client.errors import NotFound, Refused, ServiceError, Unreachable, problem_of
 
+WEBHOOK = "Topoloom-Webhook"
 DEFAULT_URL = "http://127.0.0.1:8765"
 POLL_SECONDS = 0.5
 UNFINISHED = ("queued", "running")
@@ -61,11 +63,13 @@ class Transport:
         key: str | None = None,
         timeout_seconds: float = 600.0,
         attempts: int = 8,
+        webhook: str | None = None,
     ) -> None:
         self.base_urls, self._turn = checked_urls(base_url), 0
         self.timeout_seconds = checked_seconds(timeout_seconds)
         self.attempts = checked_attempts(attempts)
         self._headers = {} if key is None else {"Authorization": f"Bearer {checked_key(key)}"}
+        self._webhook = {} if webhook is None else {WEBHOOK: checked_webhook(webhook)}
         self._submits = False
         # A redirect could send the key to another server; the service never redirects.
         self._opener = urllib.request.build_opener(_NoRedirects)
@@ -90,7 +94,7 @@ class Transport:
         The answer is a JSON object, or the bytes of a drawing.
         """
         deadline = time.monotonic() + self.timeout_seconds
-        headers = {**(more or {}), "Prefer": self._preferred_wait()}
+        headers = {**self._webhook, **(more or {}), "Prefer": self._preferred_wait()}
         content = self._ask(path, body_of(body), headers=headers, deadline=deadline)
         answer = content if content.startswith(b"<?xml") else _object(content)
         if self._submits or not is_job(answer) or path.endswith("/cancel"):

@@ -27,6 +27,7 @@ from topoloom.app.client import Client, Handle, NotFound, Refused, ServiceError,
 from topoloom.app.codegen import client_types
 from topoloom.app.codegen.service_openapi import service_openapi
 from topoloom.app.store.database import open_database
+from topoloom.app.webhook_signatures import verify_webhook
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 
@@ -125,7 +126,7 @@ def test_nobody_there_is_told_as_such():
 
 
 NO_ADDRESSES = [
-    "", None, [], "127.0.0.1:8765", "ftp://host", "http://", "http://a b", "http://[::1",
+    "", None, [], 3, "127.0.0.1:8765", "ftp://host", "http://", "http://a b", "http://[::1",
     "http://host:99999", "http://host:port", "http://host?x=1", "http://me@host",
 ]  # fmt: skip
 
@@ -466,6 +467,53 @@ def test_the_key_goes_to_the_service_and_nowhere_else(busy):
 def test_what_can_be_no_key_is_refused(key):
     with pytest.raises(ValueError, match=r"^key: "):
         Client(key=key)
+
+
+@for_every("webhook", ["", "hooks.example", "ftp://hooks.example", "http://a b", "http://é/", 3])
+def test_what_can_be_no_webhook_is_refused(webhook):
+    with pytest.raises(ValueError, match=r"^webhook: must be an http or https URL"):
+        Client(webhook=webhook)
+
+
+@pytest.mark.slow
+def test_the_end_of_a_job_is_sent_to_the_webhook_of_the_client(tmp_path):
+    messages = []
+
+    class Receiver(BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            messages.append((self.headers, body))
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *words):
+            pass
+
+    def until_received(count):
+        end = time.monotonic() + 60
+        while len(messages) < count and time.monotonic() < end:
+            time.sleep(0.1)
+        return [verify_webhook(headers, body, "secret") for headers, body in messages]
+
+    with HTTPServer(("127.0.0.1", 0), Receiver) as receiver:
+        threading.Thread(target=receiver.serve_forever, daemon=True).start()
+        place = f"127.0.0.1:{receiver.server_port}"
+        settings = {"HOSTS": place, "PRIVATE": "1", "SECRET": "secret"}
+        named = {f"TOPOLOOM_WEBHOOK_{name}": value for name, value in settings.items()}
+        with service(tmp_path / "t.db", **named) as base:
+            told = Client(base, webhook=f"http://{place}/hook?token=1")
+            handle = told.submit(told.design, nodes=9, degree=2, collective="allgather", bytes=1000)
+            job = handle.id
+            assert job is not None
+            (delivery,) = until_received(1)
+            assert json.loads(messages[0][1])["id"] == job
+            assert [one["id"] for one in told.deliveries(job)["items"]] == [delivery]
+            told.resend(job, delivery)
+            assert until_received(2) == [delivery, delivery]
+            with pytest.raises(Refused, match="TOPOLOOM_WEBHOOK_HOSTS"):
+                away = Client(base, webhook="http://hooks.example/")
+                away.submit(away.design, nodes=10, degree=2, collective="allgather", bytes=1000)
+        receiver.shutdown()
 
 
 @pytest.mark.slow
