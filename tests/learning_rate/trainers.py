@@ -109,7 +109,8 @@ def require_same_from(version, asked, most, *later):
     while old.action.do != "stop":
         old = observe(old, begun.carry_out(old.action))
     assert begun.actions == toy.actions
-    assert replace(old, version=state.version) == state
+    # Python 3.13 compares a NaN of two states as unequal.
+    assert replace(old, version=state.version).to_json() == state.to_json()
 
 
 def through_json(state):
