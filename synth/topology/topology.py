@@ -6,10 +6,10 @@ direction, and pairs are written in this order.
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,18 +17,24 @@ from numpy.typing import NDArray
 from topoloom.synth.errors import InvalidTopology, Unreachable
 from topoloom.synth.naming.short_names import shortened
 from topoloom.synth.topology.assumptions import Assumption, assumed_members
-from topoloom.synth.topology.latencies import Pair, document_latency, link_latencies
+from topoloom.synth.topology.document_members import link_members, node_members, shared_members
+from topoloom.synth.topology.latencies import Pair, link_latencies
+from topoloom.synth.topology.link_arrays import (
+    Positions,
+    read_only,
+    require_ends,
+    sorted_pairs,
+    transposed,
+)
 from topoloom.synth.topology.notebook import graph_svg, html_table
 from topoloom.synth.topology.validation import (
     Capacity,
     NodeId,
     Shared,
-    document_capacity,
     link_row,
     node_positions,
     require_switches,
     shared_limits,
-    shared_members,
 )
 
 if TYPE_CHECKING:
@@ -38,8 +44,6 @@ if TYPE_CHECKING:
 
 MAX_RECIPE = 4096
 """Most characters of a recipe in a document; longer recipes are omitted."""
-
-Positions: TypeAlias = NDArray[np.int32]
 
 
 class Link(NamedTuple):
@@ -116,8 +120,8 @@ class Topology:
         require_switches(self.nodes, self.switches, self.multicast)
         rows = [link_row(position, index, link) for index, link in enumerate(links)]
         rows.sort()
-        self.sources: Positions = _frozen([row[0] for row in rows])
-        self.targets: Positions = _frozen([row[1] for row in rows])
+        self.sources: Positions = read_only([row[0] for row in rows])
+        self.targets: Positions = read_only([row[1] for row in rows])
         self.capacities: tuple[Capacity, ...] = tuple(row[2] for row in rows)
         self.shared: tuple[Shared, ...] = shared_limits(position, {row[:2] for row in rows}, shared)
         joined = [(self.nodes[row[0]], self.nodes[row[1]]) for row in rows] if latencies else ()
@@ -143,13 +147,7 @@ class Topology:
         """
         if node_count < 1:
             raise InvalidTopology("/nodes", "must not be empty")
-        ends = np.concatenate([sources, targets]) if len(sources) else np.zeros(0, np.int32)
-        if len(sources) != len(targets) or (
-            len(ends) and not (0 <= ends.min() and ends.max() < node_count)
-        ):
-            raise InvalidTopology("/links", "every end must be one of the nodes")
-        if np.any(sources == targets):
-            raise InvalidTopology("/links", "a link must join two different nodes")
+        require_ends(node_count, sources, targets)
         topology = cls.__new__(cls)
         topology.nodes = tuple(range(node_count))
         topology.switches = topology.multicast = frozenset()
@@ -159,16 +157,19 @@ class Topology:
         topology.recipe = recipe
         topology.bandwidth_unit = "link"
         topology.assumed = ()
-        topology.sources, topology.targets = _sorted_pairs(sources, targets, node_count)
+        topology.sources, topology.targets = sorted_pairs(sources, targets, node_count)
         topology.capacities = (1,) * len(sources)
         return topology
 
     @cached_property
     def links(self) -> tuple[Link, ...]:
         """All links, sorted; parallel links are adjacent."""
+        return tuple(map(Link._make, self._rows()))
+
+    def _rows(self) -> Iterator[tuple[NodeId, NodeId, Capacity]]:
         nodes = self.nodes
-        ends = zip(self.sources.tolist(), self.targets.tolist(), self.capacities, strict=True)
-        return tuple(Link(nodes[s], nodes[t], c) for s, t, c in ends)
+        rows = zip(self.sources.tolist(), self.targets.tolist(), self.capacities, strict=True)
+        return ((nodes[source], nodes[target], capacity) for source, target, capacity in rows)
 
     @cached_property
     def position(self) -> dict[NodeId, int]:
@@ -238,16 +239,9 @@ class Topology:
         turned.latencies = {(t, s): latency for (s, t), latency in self.latencies.items()}
         turned.name, turned.recipe = self.name, self.recipe
         turned.bandwidth_unit, turned.assumed = self.bandwidth_unit, self.assumed
-        turned.capacities = self.capacities
-        if self.has_equal_capacities:
-            ends = _sorted_pairs(self.targets, self.sources, self.node_count)
-            turned.sources, turned.targets = ends
-            return turned
-        # Stable sort: parallel links stay ordered by capacity.
-        order = np.lexsort((self.sources, self.targets))
-        turned.sources = _frozen(self.targets[order])
-        turned.targets = _frozen(self.sources[order])
-        turned.capacities = tuple(self.capacities[index] for index in order.tolist())
+        turned.sources, turned.targets, turned.capacities = transposed(
+            self.sources, self.targets, self.capacities, self.node_count
+        )
         return turned
 
     def _turned_limits(self) -> tuple[Shared, ...]:
@@ -306,29 +300,11 @@ class Topology:
         return {
             "schema": "topology/1",
             **self.labels(),
-            "nodes": [self._node_member(node) for node in self.nodes],
-            "links": self._link_members(),
+            "nodes": node_members(self.nodes, self.switches, self.multicast),
+            "links": link_members(self._rows(), self.latencies),
             **shared_members(self.shared),
             **assumed_members(self.assumed),
         }
-
-    def _node_member(self, node: NodeId) -> dict[str, Any]:
-        kind = "switch" if node in self.switches else "compute"
-        more = {"multicast": True} if node in self.multicast else {}
-        return {"id": node, "kind": kind, **more}
-
-    def _link_members(self) -> list[dict[str, Any]]:
-        nodes, written = self.nodes, {one: document_capacity(one) for one in set(self.capacities)}
-        rows = zip(self.sources.tolist(), self.targets.tolist(), self.capacities, strict=True)
-        members: list[dict[str, Any]] = [
-            {"source": nodes[source], "target": nodes[target], "capacity": written[capacity]}
-            for source, target, capacity in rows
-        ]
-        for member in members if self.latencies else ():
-            latency = self.latencies.get((member["source"], member["target"]))
-            if latency is not None:
-                member["latency_us"] = document_latency(latency)
-        return members
 
     def labels(self) -> dict[str, str]:
         """Return ``name``, ``bandwidth_unit``, and ``recipe`` if present, as in documents.
@@ -422,18 +398,3 @@ class Topology:
         )
         caption = f"Topology {self.name or '(unnamed)'}"
         return html_table(caption, ("fact", "value"), facts) + (self._repr_svg_() or "")
-
-
-def _sorted_pairs(
-    sources: NDArray[Any], targets: NDArray[Any], nodes: int
-) -> tuple[Positions, Positions]:
-    """Return pairs of positions below ``nodes``, sorted; a third of the time of a lexical sort."""
-    pairs = np.sort(np.asarray(sources, np.int64) * nodes + targets)
-    sources, targets = np.divmod(pairs, nodes)
-    return _frozen(sources), _frozen(targets)
-
-
-def _frozen(values: Any) -> Positions:
-    array = np.array(values, dtype=np.int32)
-    array.setflags(write=False)
-    return array

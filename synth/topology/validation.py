@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple, TypeAlias, TypedDict
+from typing import Any, NamedTuple, TypeAlias
 
 from topoloom.synth.errors import InvalidTopology
 
@@ -18,13 +18,6 @@ class Shared(NamedTuple):
 
     links: tuple[tuple[NodeId, NodeId], ...]
     capacity: Capacity
-
-
-class SharedRow(TypedDict):
-    """A shared limit as in documents."""
-
-    links: list[list[NodeId]]
-    capacity: int | str
 
 
 def node_positions(nodes: tuple[NodeId, ...]) -> dict[NodeId, int]:
@@ -113,21 +106,3 @@ def _whole(place: str, capacity: Any) -> Capacity:
         raise InvalidTopology(place, "must be positive")
     exact = Fraction(capacity)
     return exact.numerator if exact.denominator == 1 else exact
-
-
-def document_capacity(capacity: Capacity) -> int | str:
-    """Return a capacity as in documents.
-
-    >>> document_capacity(3), document_capacity(Fraction(1, 2))
-    (3, '1/2')
-    """
-    return capacity if isinstance(capacity, int) else str(capacity)
-
-
-def shared_members(shared: tuple[Shared, ...]) -> dict[str, list[SharedRow]]:
-    """Return the member ``shared`` of a document; empty without limits."""
-    rows: list[SharedRow] = [
-        {"links": [list(pair) for pair in one.links], "capacity": document_capacity(one.capacity)}
-        for one in shared
-    ]
-    return {"shared": rows} if rows else {}
