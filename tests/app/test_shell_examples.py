@@ -1,7 +1,9 @@
 """What the documentation shows for a shell works, and a service told to end does."""
 
+import json
 import os
 import re
+import shlex
 import shutil
 import socket
 import subprocess
@@ -55,6 +57,14 @@ def test_what_the_documentation_shows_for_a_shell_works(block, tmp_path):
             ["sh", "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120
         )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_design_of_a_training_by_pytorch_is_one_that_can_be_asked(topoloom):
+    page = (ROOT / "docs" / "how-to" / "run-in-pytorch.md").read_text()
+    (command,) = re.findall(r"^topoloom (design .*) > design.json$", page, re.M)
+    answer = topoloom(*shlex.split(command))
+    assert answer.code == 0, answer.err
+    assert json.loads(answer.out)["request"]["nodes"] == 4
 
 
 @pytest.mark.slow
