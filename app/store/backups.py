@@ -33,7 +33,7 @@ def back_up(url: str, copy: Path) -> int:
     if not source.is_file():
         raise DatabaseNotReady(f"database_url: {source}: no such file")
     if copy.exists():
-        raise DatabaseNotReady(f"{copy}: must not be there yet")
+        raise DatabaseNotReady(f"{copy}: exists; a backup replaces no file")
     part = copy.with_name(f"{copy.name}.part")
     try:
         part.unlink(missing_ok=True)

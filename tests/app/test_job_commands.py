@@ -88,7 +88,7 @@ def test_cancelled_jobs_and_deleted_sessions_are_in_the_audit_log(topoloom, jobs
         (("jobs", "list", "--operation", "desing"), "did you mean design?"),
         (("jobs", "list", "--after", "0" * 32), "--after"),
         (("jobs", "list", "--json", "--csv"), "--csv"),
-        (("jobs", "list", "--url", "nowhere"), "--url"),
+        (("jobs", "list", "--url", "nowhere"), "--url: must be http://HOST:PORT"),
         (("jobs", "show", "0" * 32, "--url", "http://127.0.0.1:1"), "does not answer"),
         (("jobs", "worker", "--concurrency", "0"), "--concurrency"),
         (("sweep", "sizes", "--nodes", "9:x", "--degree", "2"), "FROM:TO"),

@@ -145,7 +145,7 @@ def test_what_is_no_file_is_not_copied_here(url, tmp_path):
 def test_a_copy_never_takes_the_place_of_a_file(urls, tmp_path):
     filled(urls[0], 5)
     (tmp_path / "copy.db").write_text("mine")
-    with pytest.raises(DatabaseNotReady, match="must not be there yet"):
+    with pytest.raises(DatabaseNotReady, match="exists; a backup replaces no file"):
         back_up(urls[0], tmp_path / "copy.db")
     assert (tmp_path / "copy.db").read_text() == "mine"
 

@@ -338,6 +338,10 @@ def test_the_command_line_shows_a_plan_and_writes_its_repair(topoloom, tmp_path)
     dead = [word for host in range(4) for word in ("--dead-host", str(host))]
     none = topoloom("patch", "repair", plan, *dead)
     assert none.code == 1
+    nothing = topoloom("patch", "repair", plan)
+    flags = "--dead-host, --dead-host-port, --dead-port, --dead-pair"
+    rule = f"topoloom: must name what is dead: one or more of {flags}\n"
+    assert (nothing.code, nothing.err) == (2, rule)
     halfway = topoloom("patch", "repair", plan, "--dead-host", "0", "--repair", "left-out")
     assert halfway.code == 2 and "must be given together" in halfway.err
 

@@ -148,7 +148,8 @@ def queried(url: str | None, query: Callable[[_JobSource], Any]) -> Any:
         try:
             return query(_Service(url))
         except ValueError as error:
-            raise typer.BadParameter(str(error), param_hint="--url") from None
+            rule = str(error).removeprefix("base_url: ")
+            raise typer.BadParameter(rule, param_hint="--url") from None
     from topoloom.app.api.job_worker import jobs_on
     from topoloom.app.store.database import open_database
 

@@ -84,6 +84,15 @@ def repair(
         raise typer.BadParameter("--repair and --out must be given together")
     if plant_out is not None and asked.repair is None:
         raise typer.BadParameter("--plant-out needs --repair")
+    dead = (
+        patch_plans.DEAD_HOSTS,
+        patch_plans.DEAD_HOST_PORTS,
+        patch_plans.DEAD_PORTS,
+        patch_plans.DEAD_PAIRS,
+    )
+    if not any(getattr(asked, option.name) for option in dead):
+        flags = ", ".join(str(option.flag) for option in dead)
+        raise typer.BadParameter(f"must name what is dead: one or more of {flags}")
     plan_file = load_plan(plan, plant, wired)
     most = min(MOST_RATED, plan_file.settings.max_optimum_nodes)
     document = with_chosen(plan_file.script, plan_file.plan, asked, most)
