@@ -94,7 +94,10 @@ def test_cancelled_jobs_and_deleted_sessions_are_in_the_audit_log(topoloom, jobs
         (("sweep", "sizes", "--nodes", "9:x", "--degree", "2"), "FROM:TO"),
         (("sweep", "sizes", "--nodes", "9:8", "--degree", "2"), "--nodes"),
         (("sweep", "sizes", "--nodes", "8"), "--degree"),
-        (("sweep", "workload", "--nodes", "8", "--degree", "2"), "exactly one of"),
+        (
+            ("sweep", "workload", "--nodes", "8", "--degree", "2"),
+            "must have --collective with --bytes, --workload, or --preset",
+        ),
         (("faults", "Complete(300)"), "20000"),
         (("faults", "BiRing(4)", "--lost", "cable"), "--lost"),
     ],
