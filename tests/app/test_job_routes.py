@@ -201,7 +201,7 @@ def test_who_asks_too_much_of_all_is_told_when_to_come_again(settings):
         ({"kind": "sizes", "nodes": ["2:1900"], "degrees": [2, 3]}, "2000"),
         ({"kind": "sizes", "nodes": ["8:x"], "degrees": [2]}, "ranges"),
         ({"kind": "sizes", "nodes": [1], "degrees": [2]}, "nodes"),
-        ({"kind": "workload", "nodes": [8], "degrees": [2]}, "must have collective with bytes, workload, or preset"),
+        ({"kind": "workload", "nodes": [8], "degrees": [2]}, "must have collective with bytes"),
         ({"kind": "workload", "nodes": [8], "degrees": [2], "template": {"nope": 1}}, "nope"),
         ({"kind": "fault-analysis", "topology": {"recipe": "BiRing(5)"},
           "template": {"collective": "all-to-all"}}, "all-to-all"),

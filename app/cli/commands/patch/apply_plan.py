@@ -39,6 +39,7 @@ def apply(
         typer.Option(
             min=10,
             max=3600,
+            metavar="NUMBER",
             help="seconds until the switches roll back an unconfirmed change",
         ),
     ] = CONFIRM_SECONDS,

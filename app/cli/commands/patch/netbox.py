@@ -22,7 +22,9 @@ def netbox(
     cables: Annotated[
         Path, typer.Option(metavar="FILE", help="reply to GET /api/dcim/cables/?limit=0")
     ],
-    done: Annotated[bool, typer.Option("--done", help="the plan is complete")] = False,
+    done: Annotated[
+        bool, typer.Option("--done", help="record a plan whose moves are all made")
+    ] = False,
     plant: PlantOption = None,
     out: Out = None,
 ) -> None:

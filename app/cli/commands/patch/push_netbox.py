@@ -16,6 +16,7 @@ def push_netbox(
         typer.Option(
             metavar="netbox:URL[?site=SLUG]",
             help="NetBox with the plugin netbox-branching; default: the URL in NETBOX_URL",
+            show_default=False,
         ),
     ] = "netbox:",
     plant: PlantOption = None,
@@ -26,7 +27,10 @@ def push_netbox(
     wait_seconds: Annotated[
         int,
         typer.Option(
-            min=1, max=3600, help="limit of the wait until NetBox has copied its tables, seconds"
+            min=1,
+            max=3600,
+            metavar="NUMBER",
+            help="limit of the wait until NetBox has copied its tables, seconds",
         ),
     ] = 300,
 ) -> None:
