@@ -33,8 +33,8 @@ from topoloom.app.jobs.sweep_jobs import task_and_parts
 from topoloom.app.requests.sweeps import SweepRequest
 from topoloom.app.services import sweeps
 from topoloom.app.services.context import Context
-from topoloom.app.services.open_context import context_on
 from topoloom.app.store.database import migrate, open_engine
+from topoloom.app.store.document_store import Store
 from topoloom.app.store.tables import JobRow
 
 PORT = 18766
@@ -175,9 +175,9 @@ def calm(ends: Ends) -> None:
 
 def checked(engine: Engine) -> int:
     """Compare every stored sweep with a result without a queue; return the number of sweeps."""
-    context = context_on(engine, Settings(database_url=str(engine.url)))
+    context = Context(Store(engine), Settings(database_url=str(engine.url)))
     with ready("sqlite") as (empty, _):
-        fresh = context_on(empty, Settings(database_url=str(empty.url)))
+        fresh = Context(Store(empty), Settings(database_url=str(empty.url)))
         return sum(same(context, fresh, question) for question in QUESTIONS)
 
 
@@ -216,7 +216,7 @@ def with_workers(count: int, first: int) -> float:
         try:
             warm(jobs, count)
             request = SweepRequest.model_validate(question)
-            context = context_on(engine, Settings(database_url=str(engine.url)))
+            context = Context(Store(engine), Settings(database_url=str(engine.url)))
             task, parts = task_and_parts(context, request)
             start = time.perf_counter()
             found = jobs.wait(jobs.enqueue(task, parts=parts), 600)

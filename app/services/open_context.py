@@ -10,8 +10,6 @@ from topoloom.app.store.artifacts import Artefact
 from topoloom.app.store.embedded_store import opened_store
 
 if TYPE_CHECKING:
-    from sqlalchemy import Engine
-
     from topoloom.app.store.document_store import Store
 
 
@@ -21,17 +19,6 @@ def mended(context: Context, kind: str, identity: str, key: str) -> Artefact:
     from topoloom.app.services.recompute_damaged import recomputed
 
     return recomputed(context, kind, identity, key)
-
-
-def context_on(
-    engine: "Engine",
-    settings: Settings,
-    watch: Callable[[], AbstractContextManager[None]] = nullcontext,
-) -> Context:
-    """Return the context of services on an open database; it repairs damaged rows."""
-    from topoloom.app.store.document_store import Store
-
-    return Context(Store(engine), settings, watch, mend=mended)
 
 
 @contextmanager

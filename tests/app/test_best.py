@@ -12,8 +12,9 @@ from topoloom.app.requests.designs import DesignRequest, FrontierRequest
 from topoloom.app.requests.listing import BestRequest
 from topoloom.app.services import best as best_known
 from topoloom.app.services import designs, frontiers
-from topoloom.app.services.open_context import context_on
+from topoloom.app.services.context import Context
 from topoloom.app.store.database import migrate, open_engine
+from topoloom.app.store.document_store import Store
 from topoloom.schedules.design.known_topologies import KnownTopology, best_topologies
 from topoloom.synth.atlas.bundled import bundled
 from topoloom.synth.evaluation.cost import Cost, Links
@@ -122,7 +123,7 @@ def test_one_graph_is_known_by_broadcast_and_by_labels_each_with_its_own_cost(cl
 def test_points_stored_before_labels_were_told_apart_are_read_again(database_url):
     engine = open_engine(database_url)
     migrate(engine)
-    context = context_on(engine, Settings(database_url=database_url))
+    context = Context(Store(engine), Settings(database_url=database_url))
     frontiers.frontier(context, FrontierRequest(nodes=62, degree=3))
     query = text("SELECT recipe, within_steps FROM points ORDER BY position")
     with engine.connect() as connection:
@@ -151,7 +152,7 @@ def test_what_a_design_found_is_known_ever_after(client):
 
 
 def test_it_is_told_alike_on_either_database(engine, ready_url):
-    context = context_on(engine, Settings(database_url=ready_url))
+    context = Context(Store(engine), Settings(database_url=ready_url))
     request = BestRequest.model_validate(
         HOSTS | RUN | {"max_steps": 2, "max_bandwidth": "11/12", "links": "bidirectional"}
     )

@@ -12,16 +12,17 @@ from topoloom.app.files.local_files import UnusableFile
 from topoloom.app.requests.designs import DesignRequest
 from topoloom.app.requests.topology_source import TopologySource
 from topoloom.app.services import costs, designs
-from topoloom.app.services.open_context import context_on
+from topoloom.app.services.context import Context
 from topoloom.app.store.cache_transfer import exported, imported
 from topoloom.app.store.database import open_database
+from topoloom.app.store.document_store import Store
 from topoloom.app.store.listing import Wanted
 
 DESIGN = {"nodes": 6, "degree": 2, "collective": "allgather", "bytes": "1MB"}
 
 
 def opened(url):
-    return context_on(open_database(url), Settings(database_url=url))
+    return Context(Store(open_database(url)), Settings(database_url=url))
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import json
 import logging
-import os
 import re
 import signal
 import socket
@@ -10,7 +9,6 @@ import subprocess
 import sys
 import time
 import urllib.request
-from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from queue import Queue
@@ -24,6 +22,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import text, update
 
 from tests.app.conftest import make_postgres
+from tests.app.test_workers import until, worker
 from topoloom.app.api.job_worker import Host
 from topoloom.app.api.main import create_app
 from topoloom.app.api.server import uvicorn_options
@@ -156,13 +155,6 @@ def test_a_key_that_was_used_before_reads_the_metrics_while_the_database_is_gone
         assert scrape(used[:-1] + ("a" if used[-1] != "a" else "b")).status_code == 401
 
 
-def until(condition):
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.05)
-
-
 def test_a_scrape_does_not_wait_for_a_lock(ready_postgres, postgres_server, monkeypatch):
     monkeypatch.setattr(reading, "WAIT_SECONDS", 0.1)
     engine = open_engine(make_postgres(postgres_server, ready_postgres))
@@ -198,23 +190,6 @@ def test_slow_clients_are_counted_as_refusals(settings):
         assert found["topoloom_open_connections_limit",] == quick.max_connections
     server.should_exit = True
     thread.join(timeout=60)
-
-
-@contextmanager
-def worker(url, *options):
-    process = subprocess.Popen(
-        [sys.executable, "-m", "topoloom", "jobs", "worker", *options],
-        env=os.environ | {"TOPOLOOM_DATABASE_URL": url, "TOPOLOOM_LOG_FORMAT": "json"},
-        cwd=ROOT,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait()
-        process.stderr.close()
 
 
 @pytest.mark.slow

@@ -18,9 +18,10 @@ from topoloom.app.jobs.model import State, Task
 from topoloom.app.jobs.sweep_jobs import task_and_parts
 from topoloom.app.jobs.worker_pool.task import parsed
 from topoloom.app.requests.sweeps import SweepRequest
-from topoloom.app.services.open_context import context_on
+from topoloom.app.services.context import Context
 from topoloom.app.services.operations import OPERATIONS
 from topoloom.app.store.database import migrate, open_engine
+from topoloom.app.store.document_store import Store
 
 ROOT = Path(__file__).parent.parent.parent
 KILLS = 10
@@ -34,11 +35,12 @@ def jobs(engine):
 
 
 @contextmanager
-def worker(url, **how):
+def worker(url, *options, **how):
+    """Run a worker process with options of its command and arguments of Popen."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "topoloom", "jobs", "worker"],
+        [sys.executable, "-m", "topoloom", "jobs", "worker", *options],
         **how,
-        env=os.environ | {"TOPOLOOM_DATABASE_URL": url},
+        env=os.environ | {"TOPOLOOM_DATABASE_URL": url, "TOPOLOOM_LOG_FORMAT": "json"},
         cwd=ROOT,
         stderr=subprocess.PIPE,
         text=True,
@@ -119,7 +121,7 @@ def test_the_jobs_of_a_killed_worker_are_taken_over(ready_url, engine, jobs):
 
 @pytest.mark.slow
 def test_every_job_ends_exactly_once_whenever_its_workers_are_killed(ready_url, engine, jobs):
-    context = context_on(engine, Settings(database_url=ready_url))
+    context = Context(Store(engine), Settings(database_url=ready_url))
     request = SweepRequest(over="sizes", nodes=["6:12"], degrees=[2])
     task, parts = task_and_parts(context, request)
     job = jobs.enqueue(task, parts=parts)
