@@ -11,8 +11,11 @@ from typing import Any, ClassVar, NamedTuple
 
 from topoloom.synth.errors import OutOfDomain
 
-MAX_INTEGER = 10**12 - 1
-"""The largest integer in a recipe: 12 digits."""
+MAX_DIGITS = 12
+"""Most digits of an integer in a recipe."""
+
+MAX_INTEGER = 10**MAX_DIGITS - 1
+"""The largest integer in a recipe."""
 
 
 class _Layout(NamedTuple):

@@ -207,10 +207,6 @@ class Inserted(Altered):
     title = "nodes inserted into links, with few pairs more than depth links apart"
     source = "subdivided links as in Imase, Soneoka and Okada 1985; positions by local search"
 
-    def check_domain(self) -> None:
-        """Limit the seed to the state of the random generator."""
-        require(self.seed < 2**63, "seed", "must be less than 2**63")
-
 
 class Removed(Altered):
     """Removed(fewer, depth, seed, of): a regular graph without ``fewer`` of its nodes.

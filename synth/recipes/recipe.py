@@ -24,6 +24,7 @@ from topoloom.synth.errors import InvalidRecipe, SynthError
 from topoloom.synth.families import Base, family
 from topoloom.synth.naming.paper_names import as_recipe
 from topoloom.synth.naming.suggestions import did_you_mean
+from topoloom.synth.naming.terms import MAX_DIGITS
 from topoloom.synth.recipes.operators import (
     MAX_DEPTH,
     OPERATORS,
@@ -104,7 +105,7 @@ def parse(text: str, graphs: "Graphs | None" = None) -> Recipe:
     return recipe
 
 
-_TOKEN = re.compile(r"\s*(?:(@[A-Za-z0-9._/-]+|[A-Za-z][A-Za-z0-9]*)|([0-9]{1,12})|([(),]))")
+_TOKEN = re.compile(r"\s*(?:(@[A-Za-z0-9._/-]+|[A-Za-z][A-Za-z0-9]*)|([0-9]+)|([(),]))")
 
 
 class _Parser:
@@ -146,6 +147,9 @@ class _Parser:
     def _integer(self) -> int:
         if not self.token.isdigit():
             raise self._fail("an integer")
+        if len(self.token) > MAX_DIGITS:
+            rule = f"column {self.column + 1}: must be an integer of at most {MAX_DIGITS} digits"
+            raise InvalidRecipe("recipe", rule)
         value = int(self.token)
         self._advance()
         return value

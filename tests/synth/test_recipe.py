@@ -123,7 +123,7 @@ def test_the_documented_forms_parse(text, recipe):
         ("UniRing(4))", 11),
         ("UniRing(-4)", 9),
         ("UniRing(4.5)", 10),
-        ("UniRing(1234567890123)", 21),
+        ("UniRing(1234567890123)", 9),
         ("Torus(4,,4)", 9),
         ("Torus(4,)", 9),
         ("Torus (Diamond())", 8),
@@ -136,6 +136,12 @@ def test_the_documented_forms_parse(text, recipe):
 def test_a_refusal_names_the_column(text, column):
     with pytest.raises(InvalidRecipe, match=rf"column {column}: "):
         parse(text)
+
+
+def test_an_integer_of_too_many_digits_is_refused_with_the_limit():
+    assert parse("RandomRegular(20, 3, 999999999999)").seed == 10**12 - 1
+    with pytest.raises(InvalidRecipe, match="column 22: must be an integer of at most 12 digits"):
+        parse("RandomRegular(20, 3, 1000000000000)")
 
 
 @pytest.mark.parametrize(
