@@ -393,6 +393,22 @@ def test_a_value_that_the_form_does_not_offer_is_refused_at_its_field(visit, add
         assert page.input_value("#field-collective") == "nope"
 
 
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [
+        ("library?of_nodes=x", "nodes: must be an integer"),
+        ("library?list=best&nodes_min=9&nodes_max=3", "nodes_max must be at least nodes_min"),
+    ],
+)
+def test_a_list_that_cannot_be_is_refused_without_pointers(visit, address, place, told):
+    with visit(f"{address}/#/{place}", refusals=1) as page:
+        page.wait_for_selector(f"#answer .error:has-text('{told}')")
+        shown = page.inner_text("#answer .error")
+        assert shown.startswith(told)
+        if "of_nodes" in place:
+            assert page.inner_text("#field-of_nodes-error") == "must be an integer"
+
+
 def test_a_job_that_waits_for_a_worker_says_so(visit, address):
     shown = """async (job) => {
       const main = document.querySelector("script[src$='main.js']").src;

@@ -12,7 +12,8 @@ export const key = {
 class Problem extends Error {
   constructor(document) {
     const [, scope] = (document.status === 403 && /the scope (\S+)/.exec(document.detail)) || [];
-    super(scope ? `This needs a key with the scope ${scope}.` : document.status === 401 ? "Sign in with an API key." : document.detail || document.title);
+    const rules = (document.errors || []).map(({ pointer, detail }) => [pointer.slice(1).replaceAll("/", " "), detail].filter(Boolean).join(": "));
+    super(scope ? `This needs a key with the scope ${scope}.` : document.status === 401 ? "Sign in with an API key." : rules.join("; ") || document.detail || document.title);
     const denied = [401, 403].includes(document.status);
     Object.assign(this, { status: document.status, type: document.type, title: document.title, denied, errors: (!denied && document.errors) || [] });
   }

@@ -63,6 +63,7 @@ const LISTS = [
 
 export async function create({ go }) {
   const form = new Form([{ label: "Show", name: "list", either: LISTS }], (await fields()).design, { ask: go, button: "Show" });
+  form.aliases = { nodes: "of_nodes" }; // The filter of a list beside the range of the best.
   return {
     element: form.element,
     show(values, answer, signal) {
