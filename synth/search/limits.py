@@ -86,7 +86,7 @@ EVEN_STEPS = {Links.UNIDIRECTIONAL: 2, Links.BIDIRECTIONAL: 3}
 two steps more, 1 of 3 large frontiers loses a point, in 20 % less time."""
 
 MAX_LARGE_CELLS = 1 << 28
-"""Cells up to which large sizes have slack schedules: all that a slack schedule may have."""
+"""Cells up to which large sizes have slack schedules: the limit of slack schedules themselves."""
 
 LARGE_SLACK_GRAPHS, HUGE_SLACK_GRAPHS = 2, 1
 """Resized graphs of a large size with slack schedules; fewer where local search takes too long."""
@@ -94,14 +94,15 @@ LARGE_SLACK_GRAPHS, HUGE_SLACK_GRAPHS = 2, 1
 # Line graphs: `line_graph_candidates`
 
 MAX_LINE_GRAPH_NODES = 8192
-"""Nodes up to which line graphs of smaller frontiers take part; more have too many cells."""
+"""Nodes up to which line graphs of smaller frontiers take part: larger ones have too many
+cells."""
 
 LINE_GRAPH_STEPS, LINE_GRAPH_STEPS_OF_DEGREE_2 = 1, 2
-"""Steps above Moore's bound within which something good should be known; else line graphs are
-tried."""
+"""Steps above Moore's bound within which a good candidate should be known; otherwise line graphs
+are tried."""
 
 LINE_GRAPHS, LARGE_LINE_GRAPHS = 2, 1
-"""Line graphs that are tried, and of more than `LARGE_LINE_GRAPH_NODES` nodes, where a slack
+"""Line graphs that are tried, and the number above `LARGE_LINE_GRAPH_NODES` nodes, where a slack
 schedule takes seconds and half a gigabyte for each number of steps."""
 
 LARGE_LINE_GRAPH_NODES = 4096
@@ -112,13 +113,13 @@ LINE_GRAPH_RESIZE_WORDS = 1 << 29
 # Random seeds: `random_seeds`
 
 MAX_SEED_DEGREE = 8
-"""Degree up to which random graphs are drawn: that of slack schedules, for which they are drawn."""
+"""Degree up to which random graphs are made: the limit of slack schedules, which they serve."""
 
 SEED_STEPS = 8
 """Steps above Moore's bound within which random graphs are looked for."""
 
 MAX_LATE_SHARE = 0.6
-"""Late pairs per node up to which targeted swaps shorten a random graph; with more they hardly ever
+"""Late pairs per node up to which targeted swaps shorten a random graph; beyond, swaps hardly ever
 succeed."""
 
 MAX_EXPECTED_LATE_SHARE = 10
@@ -143,21 +144,22 @@ SMALL_SEED_NODES = 64
 """Nodes up to which both radii are tried: either may win there."""
 
 LARGE_SEED_NODES = 2048
-"""Nodes above which both radii are tried, and the graph of the fullest balls is taken in place of
-the shortest one: the early walks into a node decide about its slack schedule. Of three graphs of
-4,000 nodes of degree 4 the one whose balls of radius 2 all hold 17 nodes was even in 10 steps; the
-others missed the bound by 1.5 percent."""
+"""Nodes above which both radii are tried, and of graphs with equally few late pairs that of the
+largest minimum neighborhood is taken: early walks into a node decide about its slack schedule. Of
+three graphs of 4,000 nodes of degree 4 the one whose neighborhoods of radius 2 all hold 17 nodes
+reached the bandwidth bound in 10 steps; the others missed it by 1.5 percent."""
 
 EARLY_RADIUS = 5
-"""Radius up to which balls are compared."""
+"""Radius up to which neighborhoods are compared."""
 
 # Resized candidates: `resize`, `resized_candidates`
 
 SWAP_PATIENCE = 500
-"""Targeted swaps after which a tenth of the late pairs must be gone; else they are given up."""
+"""Targeted swaps after which a tenth of the late pairs must be gone; otherwise the search ends."""
 
 MAX_LATE_SHARE_OF = {"Inserted": 0.5, "Removed": 0.25}
-"""Late pairs per node up to which a resized graph is shortened; of inserted nodes before swaps."""
+"""Late pairs per node up to which a resized graph is shortened; for inserted nodes, counted before
+swaps."""
 
 MIN_RESIZED_NODES = 24
 """Nodes from which graphs of near sizes are resized; smaller sizes are in the atlas."""
@@ -167,7 +169,7 @@ RESIZED_STEPS, RESIZED_STEPS_OF_FEW_LINKS = 1, 3
 more steps random graphs are as good."""
 
 NODES_PER_NEW_NODE = 32
-"""One node per this number may be inserted or removed, and always as many as line graphs need."""
+"""Nodes of a graph for each node that may be inserted or removed. Line graphs may take more."""
 
 RESIZED_GRAPHS = 6
 """Graphs of near sizes, the best first, that are resized for each number of steps."""
