@@ -71,7 +71,7 @@ def verify(schedule: "Schedule", source: "Source", *, limit: int = 100) -> "list
 
     >>> gather = schedule("UniRing(3)", "allgather")
     >>> print(verify(gather, "BiRing(3)", limit=1)[0])
-    /topology: must be the digest of the given topology
+    /topology: is another topology than the given one
     """
     from topoloom.schedules.model.schedule import Schedule
     from topoloom.schedules.verify import violations

@@ -85,7 +85,7 @@ def read(document: Any, topology: Topology) -> Schedule:
 
     if isinstance(document, dict) and document.get("topology", topology.digest) != topology.digest:
         # Before the schedule is read: its nodes may be missing, too.
-        raise InvalidSchedule("/topology", "must be the digest of the given topology")
+        raise InvalidSchedule("/topology", "is another topology than the given one")
     schedule = from_document(document, topology)
     require_valid(schedule, topology)
     return schedule

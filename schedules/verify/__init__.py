@@ -107,7 +107,7 @@ def require_valid(schedule: Schedule, topology: Topology) -> None:
     >>> require_valid(StepSchedule(Collective.ALLGATHER, "sha256:0", (0, 1), 1, ()), pair)
     Traceback (most recent call last):
     ...
-    topoloom.schedules.errors.InvalidSchedule: /topology: must be the digest of the given topology
+    topoloom.schedules.errors.InvalidSchedule: /topology: is another topology than the given one
     """
     found = violations(schedule, topology, limit=3)
     if found:
@@ -117,7 +117,7 @@ def require_valid(schedule: Schedule, topology: Topology) -> None:
 
 def _check(schedule: Schedule, topology: Topology, findings: Findings, prefix: str) -> None:
     if schedule.topology != topology.digest:
-        findings.add(f"{prefix}/topology", "must be the digest of the given topology")
+        findings.add(f"{prefix}/topology", "is another topology than the given one")
         return
     if isinstance(schedule, SequenceSchedule):
         _check_sequence(schedule, topology, findings, prefix)

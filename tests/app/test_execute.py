@@ -110,7 +110,7 @@ def test_what_came_out_wrong_is_listed_and_the_answer_is_no(topoloom, schedule_o
     [
         (("--ranks", "4"), "--ranks: must be 6, the number of ranks of the schedule; not 4"),
         (("--ranks", "0"), "--ranks: must be at least 1"),
-        (("--topology", "BiRing(6)"), "FILE: /topology: must be the digest of the given topology"),
+        (("--topology", "BiRing(6)"), "FILE: /topology: is another topology than the given one"),
         (("--bytes", "1001"), "--bytes: must be a multiple of 4"),
         (("--bytes", "1TB"), "--bytes: must be at most 715827882 between 6 ranks"),
         (("--bytes", "much"), "--bytes: must be a positive integer"),
