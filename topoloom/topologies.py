@@ -109,14 +109,14 @@ def read(text: "str | Path", format: str | None = None, **options: Any) -> "Topo
     """
     from pathlib import Path
 
-    from topoloom.app.files.text_decoding import decoded
+    from topoloom.app.files.text_decoding import decode_text
     from topoloom.synth.errors import InvalidTopology
     from topoloom.synth.formats import READABLE, detect
     from topoloom.synth.formats import read as read_text
     from topoloom.synth.naming.suggestions import one_of
 
     if isinstance(text, Path):
-        name, text = text.name, decoded(text.read_bytes())
+        name, text = text.name, decode_text(text.read_bytes())
         format = detect(text, name) if format is None else format
     elif not isinstance(text, str):
         raise ValueError(f"text: must be a text or a pathlib.Path, not {type(text).__name__}")

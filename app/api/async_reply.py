@@ -85,7 +85,7 @@ Waits = Depends(_headers)
 """Dependency of a route that may answer 202: documents the headers of such a route."""
 
 
-async def enqueued(request: Request, task: JobTask, parts: Sequence[JobTask] = ()) -> Job:
+async def enqueue_job(request: Request, task: JobTask, parts: Sequence[JobTask] = ()) -> Job:
     """Return the queued job of a task for the owner and the webhook of a request.
 
     Raises:
@@ -113,16 +113,16 @@ async def answer_or_accept(
     in its ``Prefer: wait`` header.  A failed job answers with its problem.
 
     Raises:
-        QueueFull, TooManyJobs, WebhookRefused, DatabaseNotReady: As `enqueued` does.
+        QueueFull, TooManyJobs, WebhookRefused, DatabaseNotReady: As `enqueue_job` does.
     """
-    job = await enqueued(request, task, parts)
+    job = await enqueue_job(request, task, parts)
     watcher: Watcher = request.app.state.watcher
-    found = await watcher.ended(job.id, preferred(request).wait_seconds)
+    found = await watcher.ended(job.id, requested_wait(request).wait_seconds)
     if found.state is State.DONE:
         return with_preference(request, await look_up())
     if found.state is State.FAILED and found.problem is not None:
         return with_preference(request, _failed(found))
-    return with_preference(request, accepted(found))
+    return with_preference(request, accepted_response(found))
 
 
 def _failed(job: Job) -> JSONResponse:
@@ -130,7 +130,7 @@ def _failed(job: Job) -> JSONResponse:
     return JSONResponse(problem, status_code=problem["status"], media_type=MEDIA_TYPE)
 
 
-def accepted(job: Job) -> Response:
+def accepted_response(job: Job) -> Response:
     """Return 202 with a job and its URL."""
     place = {"Location": f"/v1/jobs/{job.id}", "Vary": "Prefer"}
     return JSONResponse(document.of(job), status_code=202, headers=place)
@@ -138,12 +138,12 @@ def accepted(job: Job) -> Response:
 
 def with_preference(request: Request, answer: Response) -> Response:
     """Return an answer that names the applied preference, if the client sent one (RFC 7240)."""
-    if applied := preferred(request).applied:
+    if applied := requested_wait(request).applied:
         answer.headers["Preference-Applied"] = applied
     return answer
 
 
-def preferred(request: Request) -> Preference:
+def requested_wait(request: Request) -> Preference:
     """Return the wait that a request asks for, or the default of the settings."""
     usual = request.app.state.context.settings.wait_seconds
     return preference(request.headers.get("prefer"), usual)

@@ -106,7 +106,7 @@ class _ClientTransport:
 
 
 class PatientProtocol(HttpToolsProtocol):
-    """Uvicorn connection that closes on a slow client; see `patient`."""
+    """Uvicorn connection that closes on a slow client; see `protocol_class`."""
 
     header_seconds: float
     stall_seconds: float
@@ -314,7 +314,7 @@ def _is_one_of(proxies: Container[str], address: str) -> bool:
     return address in proxies
 
 
-def patient(
+def protocol_class(
     header_seconds: float,
     stall_seconds: float,
     body_seconds: float,
@@ -325,7 +325,7 @@ def patient(
 
     ``suspected`` returns whether an address has sent too many requests without a valid key.
 
-    >>> patient(1, 2, 3, ConnectionLimits(most=1000, most_of_address=250)).header_seconds
+    >>> protocol_class(1, 2, 3, ConnectionLimits(most=1000, most_of_address=250)).header_seconds
     1
     """
     named = {

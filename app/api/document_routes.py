@@ -35,13 +35,13 @@ from topoloom.app.api.request_dispatcher import (
     document,
     unparsed_or_accepted,
 )
-from topoloom.app.api.responses import created, representation
+from topoloom.app.api.responses import created_response, representation
 from topoloom.app.api.responses import summary as summary_of
 from topoloom.app.api.strict_http import refuse_unknown_query
 from topoloom.app.auth.scopes import DESIGN, READ, require
 from topoloom.app.documents import listing
-from topoloom.app.documents.sparse_fields import check_paths, picked
-from topoloom.app.jobs.worker_pool.task import parsed
+from topoloom.app.documents.sparse_fields import check_paths, select_fields
+from topoloom.app.jobs.worker_pool.task import parse_request
 from topoloom.app.requests.document_ids import is_id
 from topoloom.app.requests.listing import ListRequest
 from topoloom.app.requests.options import listing as known
@@ -222,7 +222,7 @@ def list_route(router: APIRouter, kind: str, operation_id: str, plural: str) -> 
         found = store.page(kind, asked.limit, asked.cursor, asked.wanted)
         document = listing.of(*found)
         if paths:
-            document["items"] = picked(document["items"], paths)
+            document["items"] = select_fields(document["items"], paths)
         return page_answer(request, document, count, partial(store.total, kind, asked.wanted))
 
 
@@ -245,7 +245,7 @@ def create_route(
     ``shown`` builds the response; the default is the document.  ``scope`` is the scope that a key
     needs, ``read_here`` the largest body that the event loop parses.
     """
-    respond = shown or created
+    respond = shown or created_response
 
     async def _shown(request: Request, found: Artefact | Response) -> Response:
         answer = await respond(request, found) if isinstance(found, Artefact) else found
@@ -259,7 +259,7 @@ def create_route(
             return None
         require(request, scope)
         try:
-            body = parsed(operation.body, await request.body())
+            body = parse_request(operation.body, await request.body())
         except RequestValidationError:
             return None
         return await create(request, body)

@@ -49,7 +49,7 @@ class Host:
         ended: Ended = lambda operation, state, seconds: None,
         quotas: Quotas | None = None,
     ) -> None:
-        from topoloom.app.api.problems import described
+        from topoloom.app.api.problems import problem_document
         from topoloom.app.jobs import document as document
 
         self._engine = engine
@@ -58,7 +58,7 @@ class Host:
         self._worker = Worker(
             engine,
             perform,
-            lambda error, path: described(error, path).model_dump(),
+            lambda error, path: problem_document(error, path).model_dump(),
             WorkerLimits(
                 settings.worker_concurrency,
                 settings.max_running_jobs_per_owner,

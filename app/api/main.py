@@ -66,7 +66,7 @@ from topoloom.app.observability.request_log import Observe
 from topoloom.app.observability.telemetry import configuration, is_wanted, trace_statements
 from topoloom.app.services.context import Context
 from topoloom.app.services.lr_sessions import Tuning
-from topoloom.app.services.open_context import mended
+from topoloom.app.services.open_context import recompute_document
 from topoloom.app.store.database import open_database
 from topoloom.app.store.document_store import Store
 from topoloom.app.store.housekeeping import Housekeeper
@@ -114,7 +114,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         pool = WorkerPool(store, claims, chosen, timed=app.state.metrics.computed)
         app.state.engine = engine
         app.state.store = store
-        app.state.context = Context(store, chosen, mend=mended)
+        app.state.context = Context(store, chosen, mend=recompute_document)
         app.state.known_keys = KnownKeys(engine)
         app.state.lookups, app.state.parsing = lookup_threads(engine), FairThreads(1)
         app.state.job_threads = job_threads(engine)

@@ -249,7 +249,7 @@ def _answer(request: Request, error: Exception) -> JSONResponse:
 
 def answer_to(path: str, error: Exception) -> JSONResponse:
     """Return the answer to a request for a path that ended in an error."""
-    document = described(error, path)
+    document = problem_document(error, path)
     headers = error.headers if isinstance(error, AccessError) else {}
     retry_after = getattr(error, "retry_after", RETRY_SECONDS if document.status == 503 else None)
     if retry_after is not None:
@@ -257,7 +257,7 @@ def answer_to(path: str, error: Exception) -> JSONResponse:
     return _sent(document, headers)
 
 
-def described(error: Exception, path: str) -> ProblemDocument:
+def problem_document(error: Exception, path: str) -> ProblemDocument:
     """Return the problem document of an error about a path."""
     problem = next(PROBLEMS[kind] for kind in type(error).__mro__ if kind in PROBLEMS)
     if isinstance(error, AccessError):

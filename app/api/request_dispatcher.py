@@ -22,7 +22,7 @@ from fastapi import Request, Response
 from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
 
-from topoloom.app.api.async_reply import accepted, enqueued, preferred
+from topoloom.app.api.async_reply import accepted_response, enqueue_job, requested_wait
 from topoloom.app.api.computation_queue import ComputationQueue
 from topoloom.app.api.job_worker import Host
 from topoloom.app.auth.errors import ShuttingDown
@@ -191,7 +191,7 @@ def _quick_id(operation: Operation[Any], body: Body) -> str | None:
     return None
 
 
-async def answered(request: Request, operation: Operation[B], body: B) -> Artefact:
+async def stored_or_computed(request: Request, operation: Operation[B], body: B) -> Artefact:
     """Return the stored answer to a request, computed if there is none."""
     try:
         return await looked_up(request, operation, body)
@@ -200,7 +200,7 @@ async def answered(request: Request, operation: Operation[B], body: B) -> Artefa
         return _answer(await request.app.state.computations.compute(task, request))
 
 
-async def presented(request: Request, operation: Operation[B], body: B) -> Presented:
+async def unstored_answer(request: Request, operation: Operation[B], body: B) -> Presented:
     """Return an answer that is not stored."""
     task = _task(request, operation, body)
     done: Done = await request.app.state.computations.compute(task, request)
@@ -210,7 +210,7 @@ async def presented(request: Request, operation: Operation[B], body: B) -> Prese
 
 async def document(request: Request, kind: str, identity: str) -> Artefact:
     """Return the stored document of an id or a unique prefix of an id."""
-    return await answered(request, STORED, StoredQuestion(kind=kind, id=identity))
+    return await stored_or_computed(request, STORED, StoredQuestion(kind=kind, id=identity))
 
 
 async def answered_or_accepted(
@@ -220,7 +220,7 @@ async def answered_or_accepted(
 
     Raises:
         QueueFull, TooManyJobs, WebhookRefused, DatabaseNotReady: As `Jobs.enqueue` does.
-        Exception: As `answered` does.
+        Exception: As `stored_or_computed` does.
     """
     try:
         return await looked_up(request, operation, body)
@@ -241,19 +241,19 @@ async def _computed(request: Request, task: Task) -> Artefact | Response:
     host: Host = request.app.state.host
     settings = request.app.state.context.settings
     asks = "prefer" in request.headers
-    wait_seconds = preferred(request).wait_seconds if asks else settings.wait_seconds
+    wait_seconds = requested_wait(request).wait_seconds if asks else settings.wait_seconds
     large = isinstance(task.request, bytes) and len(task.request) > MAX_JOB_BODY
     if large or not host.takes_jobs:
         return _answer(await queue.compute(task, request))
     of_job = JobTask(task.operation, task.text(), task.identity)
     if wait_seconds == 0:
-        return accepted(await enqueued(request, of_job))
+        return accepted_response(await enqueue_job(request, of_job))
     with queue.joined(task, request.state.owner) as computation:
         done = await queue.completed(computation, request, wait_seconds)
         if done is not None:
             return _answer(done)
         try:
-            job = await enqueued(request, of_job)
+            job = await enqueue_job(request, of_job)
         except (DatabaseNotReady, DBAPIError) as error:
             log.error("no job can be noted, so this answer is waited for: %s", error)
             done = await queue.completed(computation, request)
@@ -263,7 +263,7 @@ async def _computed(request: Request, task: Task) -> Artefact | Response:
         if settings.run_worker:
             wanted = partial(_is_wanted, request, job.id)
             queue.follow(computation, wanted, partial(_complete, request, job.id), FOLLOWED_EVERY)
-    return accepted(job)
+    return accepted_response(job)
 
 
 def _answer(done: Done) -> Artefact:

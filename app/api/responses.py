@@ -8,7 +8,7 @@ from fastapi import Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
 from topoloom.app.api.negotiation import entity_tag, is_current
-from topoloom.app.api.request_dispatcher import answered, presented
+from topoloom.app.api.request_dispatcher import stored_or_computed, unstored_answer
 from topoloom.app.documents.export import unpacked
 from topoloom.app.documents.sparse_fields import check_paths
 from topoloom.app.observability.logs import note
@@ -25,7 +25,7 @@ UNPACKED_AT_ONCE = 64 * 2**10
 """Largest gzip document, in bytes, decompressed on the event loop: some milliseconds."""
 
 
-async def created(
+async def created_response(
     request: Request,
     artefact: Artefact,
     exported: ExportQuestion | None = None,
@@ -40,7 +40,7 @@ async def created(
     """
     fresh, headers = artefact.fresh, _place(request, artefact, collection)
     if exported is not None:
-        artefact = await answered(request, EXPORT, exported)
+        artefact = await stored_or_computed(request, EXPORT, exported)
     packed = accepts_gzip(request.headers.get("accept-encoding"))
     headers["Vary"] = "Accept-Encoding"
     return _stored(artefact, media_type, headers, packed, 201 if fresh else 200)
@@ -111,7 +111,7 @@ async def representation(
     if is_current(if_none_match, tag):
         return Response(status_code=304, headers=headers)
     if exported is not None:
-        artefact = await answered(request, EXPORT, exported)
+        artefact = await stored_or_computed(request, EXPORT, exported)
     if paths is not None:
         return JSONResponse(await _part(request, artefact, paths), headers=headers)
     return _stored(artefact, media_type, headers, packed)
@@ -160,4 +160,4 @@ async def _part(request: Request, artefact: Artefact, paths: list[str]) -> Any:
     if len(artefact.content) <= UNPACKED_AT_ONCE:
         return part_of(artefact, paths)
     question = PartQuestion(kind=artefact.kind, id=artefact.id, paths=paths)
-    return dict(await presented(request, PART, question))
+    return dict(await unstored_answer(request, PART, question))

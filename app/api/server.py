@@ -16,7 +16,7 @@ from fastapi import FastAPI
 from uvicorn.config import STARTUP_FAILURE
 
 from topoloom.app.api.connection_limits import SPARE, ConnectionLimits
-from topoloom.app.api.connection_timeouts import patient
+from topoloom.app.api.connection_timeouts import protocol_class
 from topoloom.app.api.garbage import collect_often
 from topoloom.app.api.main import create_app
 from topoloom.app.api.time_slice import interrupt_workers
@@ -26,7 +26,7 @@ from topoloom.app.config import PREFIX, Settings, is_loopback
 from topoloom.app.observability import logs
 from topoloom.app.observability.metrics import Metrics
 from topoloom.app.observability.telemetry import is_wanted, require_exporter, trace_ids
-from topoloom.app.store.database import open_database, shown
+from topoloom.app.store.database import open_database, redacted_url
 
 log = logging.getLogger(__name__)
 
@@ -86,7 +86,7 @@ def serve(settings: Settings) -> None:
         "serving http://%s:%d for browsers and programs; database %s; auth %s; %s",
         settings.host,
         settings.port,
-        shown(engine.url),
+        redacted_url(engine.url),
         settings.auth,
         f"up to {settings.worker_concurrency} jobs" if settings.run_worker else "no jobs",
     )
@@ -186,7 +186,7 @@ def uvicorn_options(app: FastAPI, settings: Settings) -> dict[str, Any]:
     return {
         "host": settings.host,
         "port": settings.port,
-        "http": patient(*slow, limits, partial(_guesses, app.state.failures)),
+        "http": protocol_class(*slow, limits, partial(_guesses, app.state.failures)),
         "backlog": BACKLOG,
         "ws": "none",
         "log_config": None,

@@ -38,7 +38,7 @@ from topoloom.app.observability.telemetry import (
     is_wanted,
     trace_statements,
 )
-from topoloom.app.store.database import open_database, shown
+from topoloom.app.store.database import open_database, redacted_url
 from topoloom.app.store.document_store import Store
 from topoloom.app.store.housekeeping import Housekeeper
 from topoloom.app.store.owners import OwnerRules
@@ -80,7 +80,7 @@ def work(settings: Settings) -> None:
         log.info(
             "running up to %d jobs at a time; database %s",
             settings.worker_concurrency,
-            shown(engine.url),
+            redacted_url(engine.url),
         )
         while not ended.wait(0.2):
             pass  # A wait without a limit misses a signal that another thread receives.

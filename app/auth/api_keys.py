@@ -116,7 +116,7 @@ def _owner(identity: str, scopes: Sequence[str], team: str | None) -> str:
     return team
 
 
-def listed(engine: Engine) -> list[ApiKey]:
+def all_keys(engine: Engine) -> list[ApiKey]:
     """Return every key, newest first, including revoked and expired keys."""
     with engine.connect() as connection:
         rows = connection.execute(_QUERY.order_by(ApiKeyRow.created_at.desc(), ApiKeyRow.id))
@@ -192,7 +192,7 @@ def touch(engine: Engine, key: ApiKey, moment: datetime) -> None:
 
 def valid(engine: Engine) -> int:
     """Return the number of keys that are neither revoked nor expired."""
-    return sum(key.is_valid(now()) for key in listed(engine))
+    return sum(key.is_valid(now()) for key in all_keys(engine))
 
 
 def _hashed(secret: str) -> str:

@@ -40,7 +40,7 @@ class CertificateFailed(ValueError):
         self.pointer, self.rule = pointer, rule
 
 
-def checked(document: Any) -> list[str]:
+def proved_claims(document: Any) -> list[str]:
     """Return the proved claims of a certificate as sentences; raise if a claim fails.
 
     Raises:
@@ -241,7 +241,7 @@ def main(arguments: list[str]) -> int:
         print(f"{arguments[0]}: {error}", file=sys.stderr)
         return 2
     try:
-        print("\n".join(checked(document)))
+        print("\n".join(proved_claims(document)))
     except CertificateFailed as failed:
         print(f"not proved: {failed}")
         return 1

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from topoloom.app.cli.command_groups import current_spelling, serving
-from topoloom.app.cli.errors import explained
+from topoloom.app.cli.errors import exit_code_and_message
 from topoloom.app.cli.interrupts import redeliver_interrupts
 from topoloom.app.cli.kernel_loading import prepare_kernels
 
@@ -98,7 +98,7 @@ def run(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:
-        code, line = explained(error, partial(_place, arguments))
+        code, line = exit_code_and_message(error, partial(_place, arguments))
         # A group without a command prints its help and no error.
         if line:
             from topoloom.app.cli.output.text_table import say

@@ -5,10 +5,10 @@ from typing import Any
 
 import typer
 
-from topoloom.app.cli.common import is_file, named_graphs, opened
+from topoloom.app.cli.common import command_context, is_file, named_graphs
 from topoloom.app.cli.output.formatting import seconds, size
 from topoloom.app.cli.output.text_table import Column, Table, say
-from topoloom.app.cli.shared_options import Reading, given
+from topoloom.app.cli.shared_options import Reading, without_none
 from topoloom.app.requests.options import boxes, cluster, patch_plans
 
 _NAMES = {
@@ -44,8 +44,8 @@ def design_boxes(fields: dict[str, Any], as_json: bool, as_csv: bool) -> bool:
 
     if is_file(fields["box"]):
         fields["box"] = f"@{fields['box']}"
-    with opened() as context:
-        graphs = given(graphs=named_graphs(fields["box"], Reading(), context) or None)
+    with command_context() as context:
+        graphs = without_none(graphs=named_graphs(fields["box"], Reading(), context) or None)
         request = BoxDesignRequest.model_validate(fields | graphs)
         document = box_designs.create(context, request).document()
         context.note(*document["notes"])

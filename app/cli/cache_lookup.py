@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from topoloom.app.config import Settings
 from topoloom.app.store.artifacts import Artefact, key
-from topoloom.app.store.embedded_reader import Embedded, opened
+from topoloom.app.store.embedded_reader import Embedded, open_embedded
 
 if TYPE_CHECKING:
     from topoloom.app.cli.shared_options import Reading
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def answer(kind: str, fields: dict[str, Any]) -> Artefact | None:
     """Return the stored answer to a canonical request; None on a miss."""
-    with opened(Settings().database_url) as stored:
+    with open_embedded(Settings().database_url) as stored:
         return None if stored is None else stored.get(kind, key(kind, fields))
 
 
@@ -30,7 +30,7 @@ def about_topology(
     # A file may have changed since its answer was stored.
     if reading != Reading() or is_file(source):
         return None
-    with opened(Settings().database_url) as stored:
+    with open_embedded(Settings().database_url) as stored:
         if stored is None:
             return None
         topology = _topology(stored, source)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from topoloom.app.cli.output.text_table import print_note, say
-from topoloom.app.cli.shared_options import given
+from topoloom.app.cli.shared_options import without_none
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -30,7 +30,7 @@ COMPILING = "compiling kernels, once after an installation"
 
 
 @contextmanager
-def opened() -> "Iterator[Context]":
+def command_context() -> "Iterator[Context]":
     """Open the database of the settings; print notes to stderr at the end."""
     from topoloom.app.config import Settings
     from topoloom.app.services.open_context import open_context
@@ -90,8 +90,8 @@ def source_of(text: str, reading: "Reading", context: "Context") -> "TopologySou
         elif "(" in text:
             named["recipe"] = text
         else:
-            named |= topologies.named(context, text).model_dump(exclude_unset=True)
-    return TopologySource.model_validate(named | given(changes=reading.changes() or None))
+            named |= topologies.source_of_name(context, text).model_dump(exclude_unset=True)
+    return TopologySource.model_validate(named | without_none(changes=reading.changes() or None))
 
 
 def _from_file(path: Path, reading: "Reading", context: "Context") -> dict[str, Any]:
@@ -141,7 +141,7 @@ def is_file(text: str) -> bool:
         return False
 
 
-def listed(text: str | None, settings: "Settings") -> Any:
+def list_entries(text: str | None, settings: "Settings") -> Any:
     """Return the entries of a comma-separated list, or the content of a JSON file."""
     from topoloom.app.files.local_files import read_json
 
@@ -154,7 +154,7 @@ def listed(text: str | None, settings: "Settings") -> Any:
 
 def with_lists(fields: Mapping[str, Any], settings: "Settings") -> dict[str, Any]:
     """Return the options with lists read from texts and files."""
-    lists = {name: listed(fields[name], settings) for name in _LISTS if name in fields}
+    lists = {name: list_entries(fields[name], settings) for name in _LISTS if name in fields}
     return dict(fields) | lists
 
 
@@ -163,7 +163,7 @@ def with_groups(fields: Mapping[str, Any], settings: "Settings") -> dict[str, An
     groups = fields.get("groups")
     if groups is None or not is_file(groups):
         return dict(fields)
-    return {**fields, "groups": listed(groups, settings)}
+    return {**fields, "groups": list_entries(groups, settings)}
 
 
 def with_bases(fields: Mapping[str, Any], settings: "Settings") -> dict[str, Any]:
@@ -236,7 +236,7 @@ def show(artefact: "Artefact", as_json: bool, as_csv: bool = False) -> None:
         PRINTERS[artefact.kind](artefact.document())
 
 
-def described(summary: dict[str, Any]) -> str:
+def schedule_summary(summary: dict[str, Any]) -> str:
     """Return a one-line description of a schedule."""
     text = f"verified {summary['collective']} schedule by {summary['algorithm']}"
     if "gap" in summary:

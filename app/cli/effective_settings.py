@@ -27,7 +27,7 @@ def overriding(name: str) -> str:
     return f"{meaning}; default: {Settings.variable(name)}{rest or ', else no endpoint'}"
 
 
-def configured(settings: Settings) -> list[dict[str, Any]]:
+def settings_in_force(settings: Settings) -> list[dict[str, Any]]:
     """Return every setting: variable, value, source (``environment``, ``default``), meaning."""
     given = {name.upper() for name in os.environ}
     rows = []

@@ -18,7 +18,7 @@ Place: TypeAlias = Callable[[str, Exception | None], str]
 """Function from the JSON pointer of an error to the typed text; see `app.cli.error_locations`."""
 
 
-def explained(error: Exception, place: Place) -> tuple[int, str]:
+def exit_code_and_message(error: Exception, place: Place) -> tuple[int, str]:
     """Return exit code and message for a user error; re-raise any other exception."""
     code, line = _explained(error, place)
     return code, one_line(line)

@@ -72,14 +72,14 @@ class Reading:
     def changes(self) -> dict[str, Any]:
         """Return the lost and slow parts as request members; empty without changes."""
         lost, slow = (self.fields.get(option.name, ()) for option in (WITHOUT_LINKS, SLOW_LINKS))
-        return given(
+        return without_none(
             without_nodes=self.fields.get(WITHOUT_NODES.name),
             without_links=[_pair(WITHOUT_LINKS, text) for text in lost],
             slow_links=[_pair(SLOW_LINKS, *_share(text)) for text in slow],
         )
 
 
-def given(**options: Any) -> dict[str, Any]:
+def without_none(**options: Any) -> dict[str, Any]:
     """Return the options with a value: requests refuse null."""
     return {name: value for name, value in options.items() if value not in (None, [])}
 

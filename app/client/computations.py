@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Unpack
 
-from topoloom.app.client.openapi_operations import operation, worded
+from topoloom.app.client.openapi_operations import operation, without_underscores
 from topoloom.app.client.transport import Transport
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Questions(Transport):
     @operation("findBest")
     def best(self, **question: Any) -> types.BestDocument:
         """Return the best/1 document: the best known topologies, without a search."""
-        return self._get_json("/v1/best", worded(question))
+        return self._get_json("/v1/best", without_underscores(question))
 
     @operation("createFrontier")
     def frontier(self, **question: Unpack[types.FrontierRequest]) -> types.FrontierDocument:
@@ -112,32 +112,32 @@ class Questions(Transport):
     @operation("drawFrontier")
     def draw_frontier(self, **question: Any) -> bytes:
         """Return a Pareto frontier as SVG: POST /v1/plots/frontier."""
-        return self._post("/v1/plots/frontier", worded(question))
+        return self._post("/v1/plots/frontier", without_underscores(question))
 
     @operation("drawSizes")
     def draw_sizes(self, **question: Any) -> bytes:
         """Return times by data size as SVG: POST /v1/plots/sizes."""
-        return self._post("/v1/plots/sizes", worded(question))
+        return self._post("/v1/plots/sizes", without_underscores(question))
 
     @operation("drawLoad")
     def draw_load(self, **question: Any) -> bytes:
         """Return the link loads of a stored schedule as SVG: POST /v1/plots/load."""
-        return self._post("/v1/plots/load", worded(question))
+        return self._post("/v1/plots/load", without_underscores(question))
 
     @operation("drawFaultAnalysis")
     def draw_faults(self, **question: Any) -> bytes:
         """Return the effect of every single fault as SVG: POST /v1/plots/fault-analysis."""
-        return self._post("/v1/plots/fault-analysis", worded(question))
+        return self._post("/v1/plots/fault-analysis", without_underscores(question))
 
     @operation("drawIterations")
     def draw_iterations(self, **question: Any) -> bytes:
         """Return the times of a sweep of iterations as SVG: POST /v1/plots/iterations."""
-        return self._post("/v1/plots/iterations", worded(question))
+        return self._post("/v1/plots/iterations", without_underscores(question))
 
     @operation("drawTree")
     def draw_tree(self, **question: Any) -> bytes:
         """Return a tree of a stored schedule as SVG: POST /v1/plots/tree."""
-        return self._post("/v1/plots/tree", worded(question))
+        return self._post("/v1/plots/tree", without_underscores(question))
 
     # Former names, and short forms for stored documents.
 

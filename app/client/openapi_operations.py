@@ -46,10 +46,10 @@ def place(*parts: str) -> str:
     return "/".join(("/v1", *map(part, parts)))
 
 
-def worded(question: Mapping[str, Any]) -> dict[str, Any]:
+def without_underscores(question: Mapping[str, Any]) -> dict[str, Any]:
     """Return a query without the trailing underscores of Python keywords.
 
-    >>> worded({"from_": "1KiB"})
+    >>> without_underscores({"from_": "1KiB"})
     {'from': '1KiB'}
     """
     return {name.rstrip("_"): value for name, value in question.items()}

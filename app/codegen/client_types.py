@@ -55,7 +55,7 @@ class _Object(NamedTuple):
     base: str = "TypedDict"
 
 
-def written(document: Mapping[str, Any]) -> str:
+def module_text(document: Mapping[str, Any]) -> str:
     """Return the module for an OpenAPI document."""
     schemas = document["components"]["schemas"]
     requests = _requests(document)
@@ -203,4 +203,4 @@ def _type(schema: Schema, nullable: bool = True) -> str:
 
 
 if __name__ == "__main__":
-    FILE.write_text(written(service_openapi()))
+    FILE.write_text(module_text(service_openapi()))

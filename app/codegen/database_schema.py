@@ -20,7 +20,7 @@ _VERSION = Table(
 """The version table of alembic, in the form that alembic creates."""
 
 
-def written() -> str:
+def schema_text() -> str:
     """Return the statements, each but the last with a semicolon at the end of its line."""
     made: list[CreateTable | CreateIndex] = []
     for table in (*Base.metadata.sorted_tables, _VERSION):
@@ -34,4 +34,4 @@ def written() -> str:
 
 
 if __name__ == "__main__":
-    SCHEMA.write_text(written(), "utf-8")
+    SCHEMA.write_text(schema_text(), "utf-8")

@@ -135,7 +135,7 @@ class Recorder:
                 raise RuntimeError(f"{operation_id}: no header {name}")
 
 
-def recorded() -> dict[str, Any]:
+def record_examples() -> dict[str, Any]:
     """Return an example of every operation: its parameters, body, status and answer."""
     with TemporaryDirectory() as folder:
         url = f"sqlite:///{folder}/topoloom.db"
@@ -280,11 +280,11 @@ def _stored(record: Recorder, kind: str, plural: str, identity: str) -> None:
     record(f"unshare{kind}", id=identity)
 
 
-def written(examples: Mapping[str, Any]) -> str:
+def examples_text(examples: Mapping[str, Any]) -> str:
     """Return the text of the file: one operation a line."""
     lines = (f"{json.dumps(name)}: {json.dumps(example)}" for name, example in examples.items())
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 if __name__ == "__main__":
-    EXAMPLES_FILE.write_text(written(recorded()))
+    EXAMPLES_FILE.write_text(examples_text(record_examples()))

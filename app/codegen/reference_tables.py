@@ -72,7 +72,7 @@ _HELP = "--help"
 _READING = "FILE_OR_RECIPE"
 
 
-def renewed(page: str) -> str:
+def with_new_tables(page: str) -> str:
     """Return the text of a page with its tables as they ought to be."""
 
     def table(match: re.Match[str]) -> str:
@@ -255,4 +255,4 @@ _TABLES: dict[str, tuple[tuple[str, ...], Callable[..., Iterator[tuple[str, ...]
 if __name__ == "__main__":
     for name in PAGES:
         path = DOCS / name
-        path.write_text(renewed(path.read_text()))
+        path.write_text(with_new_tables(path.read_text()))

@@ -58,7 +58,7 @@ def digest_of(atlas: "Atlas") -> str:
     return f"sha256:{hashlib.sha256(atlas.text().encode()).hexdigest()}"
 
 
-def written(atlas: "Atlas", request: AtlasRequest, form: str) -> str:
+def atlas_text(atlas: "Atlas", request: AtlasRequest, form: str) -> str:
     """Return the points in one of `FORMATS`."""
     points = [] if form == "tsv" else [_point(entry) for entry in atlas]
     if form == "csv":

@@ -18,7 +18,7 @@ from topoloom.app.documents.base import (
 )
 from topoloom.app.documents.co_design import CoDesign, TaskDocument, option_members
 from topoloom.app.documents.co_design import of as co_design
-from topoloom.app.documents.frontier import PointDocument, algorithm_of, measured
+from topoloom.app.documents.frontier import PointDocument, algorithm_of, point_members
 from topoloom.app.documents.schedule import PartFacts, given_facts
 from topoloom.app.requests.designs import DesignRequest
 from topoloom.app.store.artifacts import Artefact, Computed, Kind
@@ -285,7 +285,7 @@ def _point(answer: DesignAnswer, found: "Frontier", number: int) -> TimedPoint:
     design = answer.design
     point = design.points[number]
     stored = answer.topology(point.measured.recipe)
-    members = measured(point.measured, found, stored)
+    members = point_members(point.measured, found, stored)
     if point.exchange is not None:
         members["all_to_all"] = point_exchange(point.exchange)
         if design.workload.single:

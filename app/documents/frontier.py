@@ -129,14 +129,14 @@ def of(answer: FrontierAnswer, identity: str) -> dict[str, Any]:
 def _point(
     found: "Frontier", point: "Point", stored: Stored, exchange: "AllToAllChoices | None"
 ) -> FrontierPoint:
-    members = measured(point, found, stored)
+    members = point_members(point, found, stored)
     members["topology_id"] = stored.id
     if exchange is not None:
         members["all_to_all"] = point_exchange(exchange)
     return FrontierPoint(**members)
 
 
-def measured(point: "Point", found: "Frontier", stored: Stored) -> dict[str, Any]:
+def point_members(point: "Point", found: "Frontier", stored: Stored) -> dict[str, Any]:
     """Return the members of `PointDocument` for a point of a frontier."""
     return {
         "recipe": str(point.recipe),

@@ -17,15 +17,15 @@ MAX_PICKED = 4 * 2**20
 """Size limit for sparse fields, in bytes: selection needs the whole document in memory."""
 
 
-def picked(value: Any, paths: Sequence[str]) -> Any:
+def select_fields(value: Any, paths: Sequence[str]) -> Any:
     """Return a document with only the members of these paths, in the order of the document.
 
-    >>> picked({"id": "a", "best": {"name": "x", "seconds": 1}, "n": [{"a": 1, "b": 2}]},
+    >>> select_fields({"id": "a", "best": {"name": "x", "seconds": 1}, "n": [{"a": 1, "b": 2}]},
     ...        ["n.b", "best.name"])
     {'best': {'name': 'x'}, 'n': [{'b': 2}]}
     """
     if isinstance(value, list):
-        return [picked(entry, paths) for entry in value]
+        return [select_fields(entry, paths) for entry in value]
     if not isinstance(value, dict):
         return value
     below: dict[str, list[str]] = {}
@@ -33,7 +33,7 @@ def picked(value: Any, paths: Sequence[str]) -> Any:
         name, _, rest = path.partition(".")
         below.setdefault(name, []).append(rest)
     return {
-        name: member if "" in below[name] else picked(member, below[name])
+        name: member if "" in below[name] else select_fields(member, below[name])
         for name, member in value.items()
         if name in below
     }

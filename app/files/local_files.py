@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from topoloom.app.config import Settings
-from topoloom.app.files.text_decoding import NotText, decoded
+from topoloom.app.files.text_decoding import NotText, decode_text
 from topoloom.synth.naming.unique_names import unique_members
 
 
@@ -64,7 +64,7 @@ def read_text(path: Path, settings: Settings) -> str:
             ``max_unpacked_bytes`` after unpacking, or is not text in UTF-8 or UTF-16.
     """
     try:
-        return decoded(read_bytes(path, settings))
+        return decode_text(read_bytes(path, settings))
     except NotText as error:
         raise UnusableFile(path, str(error)) from None
 

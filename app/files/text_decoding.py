@@ -26,19 +26,19 @@ class NotText(ValueError):
     """The bytes are not text in UTF-8 or UTF-16."""
 
 
-def decoded(data: bytes) -> str:
+def decode_text(data: bytes) -> str:
     r"""Return the text of UTF-8 bytes, or of UTF-16 bytes with a byte-order mark.
 
     Redirection in Windows PowerShell writes UTF-16.  A binary infrastructure of InfraGraph becomes
     its JSON.
 
-    >>> decoded("GPU0".encode("utf-16")), decoded(b"GPU0")
+    >>> decode_text("GPU0".encode("utf-16")), decode_text(b"GPU0")
     ('GPU0', 'GPU0')
 
     Raises:
         NotText: The bytes are neither; the message names the file type, if recognized.
 
-    >>> decoded(b"\x89PNG\r\n")
+    >>> decode_text(b"\x89PNG\r\n")
     Traceback (most recent call last):
     ...
     topoloom.app.files.text_decoding.NotText: must be text in UTF-8 or UTF-16; the file is a PNG image

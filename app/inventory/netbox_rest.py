@@ -97,7 +97,7 @@ class NetBox:
 
 
 @contextmanager
-def opened(address: Address) -> Iterator[NetBox]:
+def open_netbox(address: Address) -> Iterator[NetBox]:
     """Open a connection to a NetBox; a redirect is an error, as it could carry the token away."""
     head = {"Authorization": address.authorization, "Accept": "application/json"}
     with httpx2.Client(headers=head, timeout=SECONDS) as http:

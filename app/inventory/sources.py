@@ -57,7 +57,7 @@ def netbox(source: str) -> "Iterator[NetBox]":
 
     require_extra("httpx2", "netbox")
     address = Address.of(source, os.environ)
-    from topoloom.app.inventory.netbox_rest import opened
+    from topoloom.app.inventory.netbox_rest import open_netbox
 
-    with opened(address) as found:
+    with open_netbox(address) as found:
         yield found

@@ -140,9 +140,9 @@ def _chunks(values: Iterable[str]) -> Iterable[list[str]]:
 
 def _require_room(connection: Connection, owner: str, more: int, limits: QueueLimits) -> None:
     """Raise if the queued jobs and ``more`` jobs exceed a limit."""
-    if queries.queued(connection, owner) + more > limits.queued_of_owner:
+    if queries.queued_count(connection, owner) + more > limits.queued_of_owner:
         raise TooManyJobs(limits.queued_of_owner)
-    if queries.queued(connection) + more > limits.queued:
+    if queries.queued_count(connection) + more > limits.queued:
         raise QueueFull(limits.queued)
 
 

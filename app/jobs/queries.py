@@ -129,7 +129,7 @@ def estimate(connection: Connection, operation: str) -> float | None:
     return round(statistics.median(span.total_seconds() for span in spans), 3)
 
 
-def queued(connection: Connection, owner: str | None = None) -> int:
+def queued_count(connection: Connection, owner: str | None = None) -> int:
     """Return how many jobs wait, of one owner or in all."""
     query = select(func.count()).where(JobRow.state == State.QUEUED.value)
     if owner is not None:

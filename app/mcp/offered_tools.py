@@ -17,7 +17,7 @@ LEFT_OUT = (
 """Parts of paths without tools: matters of operators and of training runs, and pictures."""
 
 
-def offered(document: Mapping[str, Any], compute: bool) -> Document:
+def tool_document(document: Mapping[str, Any], compute: bool) -> Document:
     """Return the OpenAPI document with the operations that become tools.
 
     Every tool reads JSON.  With ``compute``, questions that the service computes and stores are
@@ -27,7 +27,7 @@ def offered(document: Mapping[str, Any], compute: bool) -> Document:
     ...               "responses": {"200": {"content": {"application/json": {}}}}}
     ...              for scope in ("read", "design"))
     >>> document = {"paths": {"/v1/designs": {"get": read, "post": ask, "delete": ask}}}
-    >>> [[*offered(document, compute)["paths"]["/v1/designs"]] for compute in (False, True)]
+    >>> [[*tool_document(document, compute)["paths"]["/v1/designs"]] for compute in (False, True)]
     [['get'], ['get', 'post']]
     """
     paths = {}

@@ -9,7 +9,7 @@ from fastmcp import FastMCP
 from mcp.types import ToolAnnotations
 
 from topoloom.app.config import MAX_WAIT_SECONDS, Settings
-from topoloom.app.mcp.offered_tools import offered
+from topoloom.app.mcp.offered_tools import tool_document
 
 INSTRUCTIONS = """Topoloom designs networks of directly wired accelerators.
 createDesign answers "which topology and schedules are fastest for this workload".
@@ -50,13 +50,13 @@ async def _document(client: httpx2.AsyncClient) -> dict[str, Any]:
 
 
 def tools(document: dict[str, Any], client: httpx2.AsyncClient, compute: bool) -> FastMCP:
-    """Return the server with a tool for every operation that `offered` keeps."""
+    """Return the server with a tool for every operation that `tool_document` keeps."""
 
     def annotate(route: Any, component: Any) -> None:
         component.annotations = ToolAnnotations(read_only_hint=route.method == "GET")
 
     return FastMCP.from_openapi(
-        offered(document, compute),
+        tool_document(document, compute),
         client,
         name="Topoloom",
         instructions=INSTRUCTIONS,

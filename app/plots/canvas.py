@@ -58,7 +58,9 @@ def require_drawable(path: Path, *, beside: bool = False) -> None:
 
 
 @contextmanager
-def drawn(path: Path, width: float, height: float, *, arrange: bool = True) -> "Iterator[Figure]":
+def saved_figure(
+    path: Path, width: float, height: float, *, arrange: bool = True
+) -> "Iterator[Figure]":
     """Yield an empty figure with a size in inches; write the finished figure to a file.
 
     With ``arrange``, matplotlib lays out panels and legends.  Settings of the user have no effect.

@@ -28,7 +28,7 @@ def draw_frontier(found: "Frontier", path: Path) -> None:
     no_id = "0" * 64
     stored = tuple(Stored(no_id, str(point.recipe)[:80]) for point in found.points)
     document = of(FrontierAnswer(request.canonical(), found, stored), no_id)
-    with canvas.drawn(path, *plot.size(document)) as figure:
+    with canvas.saved_figure(path, *plot.size(document)) as figure:
         plot.draw(figure, document)
 
 
@@ -48,9 +48,9 @@ def draw_schedule(
 
     require_valid(schedule, topology)
     if root is None:
-        with canvas.drawn(path, *link_load.SIZE) as figure:
+        with canvas.saved_figure(path, *link_load.SIZE) as figure:
             link_load.draw(figure, schedule, topology)
         return
     broadcast = broadcasts.broadcast_of(schedule, str(root))
-    with canvas.drawn(path, *tree.size(broadcast), arrange=False) as figure:
+    with canvas.saved_figure(path, *tree.size(broadcast), arrange=False) as figure:
         tree.draw(figure, broadcast, topology)

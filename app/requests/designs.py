@@ -13,7 +13,7 @@ from pydantic import ConfigDict, Field, StrictBool, StrictInt, field_validator, 
 
 from topoloom.app.requests.base import MOST, Bytes, NotNegative, Positive, Request
 from topoloom.app.requests.field_errors import PlacedError
-from topoloom.app.requests.measured_times import MeasuredRow, fitted
+from topoloom.app.requests.measured_times import MeasuredRow, fitted_members
 from topoloom.app.requests.options import cluster, patch_plans
 from topoloom.app.requests.options.cluster import JudgeName, LinkKind
 from topoloom.app.requests.options.collectives import CollectiveName
@@ -266,7 +266,7 @@ class DesignRequest(TimedRequest):
             raise ValueError(
                 f"must have no {', '.join(costs[:-1])} or {costs[-1]} together with measured"
             )
-        self.replace(**fitted(self.measured, self.degree))
+        self.replace(**fitted_members(self.measured, self.degree))
         return self
 
     @property

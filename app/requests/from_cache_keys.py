@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 Json: TypeAlias = Mapping[str, Any]
 
 
-def restored(
+def request_of_key(
     kind: str, key: str, key_of: Callable[[str, str], str | None]
 ) -> tuple[str, Json | None]:
     """Return the operation and the body of the request with this key, as JSON.
@@ -21,11 +21,11 @@ def restored(
     ``key_of`` returns the key of a stored document, given kind and id.
 
     >>> none = lambda kind, identity: None
-    >>> restored("cost", '{"topology_id": "ab12"}', none)
+    >>> request_of_key("cost", '{"topology_id": "ab12"}', none)
     ('cost', {'topology': {'id': 'ab12'}})
-    >>> restored("topology", '{"document": "sha256:…", "name": ""}', none)
+    >>> request_of_key("topology", '{"document": "sha256:…", "name": ""}', none)
     ('topology', None)
-    >>> restored("plot", '{"plot": "load", "of": {"schedule": ["ab12"]}}', none)
+    >>> request_of_key("plot", '{"plot": "load", "of": {"schedule": ["ab12"]}}', none)
     ('plot-load', {'schedule_id': 'ab12'})
     """
     held = json.loads(key)

@@ -59,7 +59,7 @@ Traffic = Annotated[
 """The traffic of every kind of group, as an object or as a text."""
 
 
-def sized(traffic: Traffic) -> "dict[str, tuple[Collective, int]]":
+def traffic_by_kind(traffic: Traffic) -> "dict[str, tuple[Collective, int]]":
     """Return the collective and the bytes of every kind."""
     from topoloom.schedules.model.schedule import Collective
 

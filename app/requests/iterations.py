@@ -20,7 +20,7 @@ from topoloom.app.requests.topology_source import MAX_GRAPHS, GraphName, GraphSo
 Text = Annotated[str, Field(min_length=1, max_length=4096)]
 
 
-def lowered(value: Any) -> Any:
+def model_of_traces(value: Any) -> Any:
     """Return the model file of traces; return other values as they are."""
     if not isinstance(value, dict) or "traces" not in value:
         return value
@@ -55,7 +55,7 @@ def _file(name: str, held: Any) -> Any:
 def _model(value: Any) -> Any:
     """Return the model file of a text in AICB's format, or of traces."""
     if not isinstance(value, str):
-        return lowered(value)
+        return model_of_traces(value)
     from topoloom.schedules.errors import NoSchedule
     from topoloom.schedules.formats.aicb_workload import aicb_model
 

@@ -23,7 +23,7 @@ class MeasuredRow(Request):
     )
 
 
-def fitted(rows: list[MeasuredRow], degree: int) -> dict[str, Decimal | None]:
+def fitted_members(rows: list[MeasuredRow], degree: int) -> dict[str, Decimal | None]:
     """Return the request members that replace a table of measured times.
 
     Raises:

@@ -20,7 +20,7 @@ from pydantic import (
 from topoloom.app.requests.base import Positive, Request, optional
 from topoloom.app.requests.designs import DesignRequest, FrontierRequest
 from topoloom.app.requests.field_errors import PlacedError, field_errors
-from topoloom.app.requests.iterations import IterationRequest, lowered
+from topoloom.app.requests.iterations import IterationRequest, model_of_traces
 from topoloom.app.requests.options import sweeps_and_jobs
 from topoloom.app.requests.options.sweeps_and_jobs import PartName
 from topoloom.app.requests.schedules import OptimumRequest
@@ -87,7 +87,7 @@ Degrees = Annotated[
     _listed(1, MAX_DEGREE),
 ]
 
-_Model = Annotated[dict[str, Any], BeforeValidator(lowered), Field(title="Model")]
+_Model = Annotated[dict[str, Any], BeforeValidator(model_of_traces), Field(title="Model")]
 Job = Annotated[str, Field(min_length=1, max_length=100)] | _Model
 Recipe = Annotated[str, Field(min_length=1, max_length=4096)]
 

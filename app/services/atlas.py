@@ -15,4 +15,4 @@ def text(request: AtlasRequest, form: str) -> str:
 
     if form not in document.FORMATS:
         raise NotExportable("/format", f"must be one of {', '.join(document.FORMATS)}")
-    return document.written(bundled().part(request.wants), request, form)
+    return document.atlas_text(bundled().part(request.wants), request, form)

@@ -6,7 +6,7 @@ from topoloom.app.documents.group_optimum import GROUP_OPTIMUM, GroupAnswer
 from topoloom.app.documents.link_values import Worth
 from topoloom.app.documents.optimum import OPTIMUM, OptimumAnswer, Rate
 from topoloom.app.documents.schedule import option_key
-from topoloom.app.requests.group_traffic import canonical, sized
+from topoloom.app.requests.group_traffic import canonical, traffic_by_kind
 from topoloom.app.requests.schedules import OptimumRequest
 from topoloom.app.requests.topology_source import TopologySource
 from topoloom.app.services import topologies
@@ -43,7 +43,9 @@ def group_optimum(context: Context, loaded: StoredTopology, request: OptimumRequ
             kinds, placement = asked_groups(topology, request.groups, request.group)
             found = group_figures(topology, kinds, collective)
         else:
-            traffic, placement = asked_traffic(topology, request.groups, sized(request.traffic))
+            traffic, placement = asked_traffic(
+                topology, request.groups, traffic_by_kind(request.traffic)
+            )
             found = traffic_figures(topology, traffic)
         subject = Subject.of(loaded.id, topology)
         return GroupAnswer(subject, topology.bandwidth_unit, found, placement)

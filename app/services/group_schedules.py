@@ -9,7 +9,7 @@ from topoloom.app.documents.base import Presented, Subject
 from topoloom.app.documents.group_schedule import JointSchedules
 from topoloom.app.documents.schedule import SCHEDULE, Kept
 from topoloom.app.requests.group_schedules import GroupScheduleRequest
-from topoloom.app.requests.group_traffic import canonical, sized
+from topoloom.app.requests.group_traffic import canonical, traffic_by_kind
 from topoloom.app.requests.schedules import ScheduleRequest
 from topoloom.app.services import topologies
 from topoloom.app.services.context import Context
@@ -31,10 +31,12 @@ MAX_GROUPS = 1024
 
 def create(context: Context, request: GroupScheduleRequest) -> Presented:
     """Return the group-schedule/1 document of a request; the schedules are stored."""
-    return documents.of(joint(context, request, field="/topology"))
+    return documents.of(group_schedules(context, request, field="/topology"))
 
 
-def joint(context: Context, request: GroupScheduleRequest, *, field: str = "") -> JointSchedules:
+def group_schedules(
+    context: Context, request: GroupScheduleRequest, *, field: str = ""
+) -> JointSchedules:
     """Return the stored schedules of all groups, with their time.
 
     Raises:
@@ -67,7 +69,7 @@ def one_schedule(context: Context, loaded: StoredTopology, request: ScheduleRequ
     """Return the stored schedule of one group of a request; all groups run at once.
 
     Raises:
-        NoSchedule: ``number`` is no group, or as `joint`.
+        NoSchedule: ``number`` is no group, or as `group_schedules`.
     """
     traffic = _traffic(context, loaded, request)
     kinds = [one.kind for one in traffic]
@@ -101,7 +103,7 @@ def _traffic(
     context.require_at_most("/topology", loaded.node_count, limit, "nodes")
     topology, size = loaded.topology, getattr(request, "bytes", None) or 1
     if request.traffic is not None:
-        traffic, _ = asked_traffic(topology, request.groups, sized(request.traffic))
+        traffic, _ = asked_traffic(topology, request.groups, traffic_by_kind(request.traffic))
     else:
         kinds, _ = asked_groups(topology, request.groups, request.group)
         if len(kinds) > 1:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _LATENCY_US, _GBPS = Fraction(4), Fraction(200)
 
 
-def present(context: Context, request: NetworkCurvesRequest) -> Presented:
+def curves_document(context: Context, request: NetworkCurvesRequest) -> Presented:
     """Return the network-curves/1 document of a request; nothing is stored.
 
     Raises:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from topoloom.app.store.document_store import Store
 
 
-def mended(context: Context, kind: str, identity: str, key: str) -> Artefact:
+def recompute_document(context: Context, kind: str, identity: str, key: str) -> Artefact:
     """Return the recomputed document of a damaged row."""
     # This import loads every service, and damaged rows are rare.
     from topoloom.app.services.recompute_damaged import recomputed
@@ -42,4 +42,4 @@ def open_context(
         plain = opened_store(settings.database_url, load)
         if plain is not None:
             closing.callback(plain.close)
-        yield Context(plain or load(), settings, watch, mend=mended)
+        yield Context(plain or load(), settings, watch, mend=recompute_document)

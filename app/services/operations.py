@@ -112,7 +112,7 @@ CROSS_WIRING = Operation("cross-wiring", CrossWiringRequest, cross_wiring.of_pla
 BOX_DESIGN = Operation("box-design", BoxDesignRequest, box_designs.create)
 GROUP_SCHEDULE = Operation("group-schedule", GroupScheduleRequest, group_schedules.create)
 ITERATION = Operation("iteration", IterationRequest, iterations.create)
-NETWORK_CURVES = Operation("network-curves", NetworkCurvesRequest, network_curves.present)
+NETWORK_CURVES = Operation("network-curves", NetworkCurvesRequest, network_curves.curves_document)
 OXC_ALLREDUCE = Operation("oxc-allreduce", OxcRequest, oxc.allreduce)
 PART = Operation("part", PartQuestion, sparse_fields.part)
 

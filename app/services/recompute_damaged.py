@@ -1,7 +1,7 @@
 """Recompute damaged documents from the requests that their rows hold."""
 
 from topoloom.app.config import KERNEL_VERSION
-from topoloom.app.requests.from_cache_keys import restored
+from topoloom.app.requests.from_cache_keys import request_of_key
 from topoloom.app.services.context import Context
 from topoloom.app.services.operations import OPERATIONS
 from topoloom.app.store.artifacts import Artefact, key_of
@@ -18,7 +18,7 @@ def recomputed(context: Context, kind: str, identity: str, key: str) -> Artefact
     # The id comes first: nothing is computed or stored for another request.
     if key_of(KERNEL_VERSION, kind, key) != identity:
         raise Damaged(kind, identity)
-    operation, body = restored(kind, key, context.store.question)
+    operation, body = request_of_key(kind, key, context.store.question)
     if body is None:
         raise Damaged(kind, identity)
     asked = OPERATIONS[operation]

@@ -44,7 +44,9 @@ def fault_analysis_of_stored(context: Context, question: FaultAnalysisQuestion) 
     """
     script, plan = _carried_out(context, question.id)
     asked = question.on
-    found = surveyed(plan, asked.at_once, min(MOST_RATED, context.settings.max_optimum_nodes))
+    found = failure_effects(
+        plan, asked.at_once, min(MOST_RATED, context.settings.max_optimum_nodes)
+    )
     return survey_documents.of(script.plan_id, asked.at_once, found, asked.worst)
 
 
@@ -69,7 +71,7 @@ def with_chosen(
     from topoloom.synth.wiring import to_document
     from topoloom.synth.wiring.plant import plant_document
 
-    possible = weighed(plan, asked.faults, most_rated)
+    possible = ranked_repairs(plan, asked.faults, most_rated)
     nodes = plan.topology.node_count
     if asked.repair is None:
         return documents.of(script, possible, nodes)
@@ -82,7 +84,7 @@ def with_chosen(
     return documents.of(script, possible, nodes, told)
 
 
-def weighed(
+def ranked_repairs(
     plan: "PatchPlan", faults: Mapping[str, Sequence[str]], most_rated: int
 ) -> tuple[Weighed, ...]:
     """Return the repairs for faults of a completed plan, fewest moves first."""
@@ -97,7 +99,7 @@ def weighed(
     )
 
 
-def surveyed(plan: "PatchPlan", at_once: int, most_rated: int) -> "tuple[Failure, ...]":
+def failure_effects(plan: "PatchPlan", at_once: int, most_rated: int) -> "tuple[Failure, ...]":
     """Return the effects of all failures of ``at_once`` parts of a plan, the worst first."""
     from topoloom.synth.wiring.operations.worst_failures import survey
 

@@ -11,7 +11,7 @@ from topoloom.app.requests.schedules import SimulationRequest
 from topoloom.app.services import schedules, topologies
 from topoloom.app.services.context import Context
 from topoloom.app.services.program_files import ProgramFile
-from topoloom.app.services.submitted_schedules import given
+from topoloom.app.services.submitted_schedules import submitted_schedule
 from topoloom.app.store.artifacts import Artefact
 from topoloom.synth.topology.topology import Topology
 
@@ -25,7 +25,7 @@ _UNSHARED = "the simulation sends each copy by itself, where multicast switches 
 
 def create(context: Context, request: TimedScheduleRequest) -> Artefact:
     """Return the stored simulation/1 document of a stored or submitted schedule."""
-    found = given(context, request)
+    found = submitted_schedule(context, request)
     topology = found.loaded.topology
     asked = request.simulation().on(topology)
     topologies.note_speeds(context, topology, asked.alpha_us, asked.node_gbps, asked.link_gbps)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from topoloom.app.documents.export import unpacked
-from topoloom.app.documents.sparse_fields import parse_whole, picked
+from topoloom.app.documents.sparse_fields import parse_whole, select_fields
 from topoloom.app.requests.stored_documents import PartQuestion
 from topoloom.app.services.context import Context
 from topoloom.app.store.artifacts import Artefact
@@ -21,4 +21,4 @@ def part(context: Context, wanted: PartQuestion) -> Any:
 
 def part_of(artefact: Artefact, paths: Sequence[str]) -> Any:
     """Return the members at ``paths`` of a document."""
-    return picked(parse_whole(unpacked(artefact)), paths)
+    return select_fields(parse_whole(unpacked(artefact)), paths)

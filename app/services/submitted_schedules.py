@@ -105,7 +105,7 @@ class Given:
         return self.context.stored(SCHEDULE, self.stored_id).value.load()
 
 
-def given(context: Context, request: GivenSchedule) -> Given:
+def submitted_schedule(context: Context, request: GivenSchedule) -> Given:
     """Return the schedule of a request on its topology; store the topology.
 
     Raises:

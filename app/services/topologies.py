@@ -183,7 +183,7 @@ def _store(
     return context.answer(TOPOLOGY, asked, lambda: Registered(made(), healthy))
 
 
-def named(context: Context, word: str) -> TopologySource:
+def source_of_name(context: Context, word: str) -> TopologySource:
     """Return the source of a name: a fabric, else a stored topology.
 
     The name of a fabric always means the fabric, also if a stored topology has this name.

@@ -4,7 +4,7 @@ from topoloom.app.documents.base import Subject
 from topoloom.app.documents.verification import VERIFICATION, Checked
 from topoloom.app.requests.evaluations import VerifyRequest
 from topoloom.app.services.context import Context
-from topoloom.app.services.submitted_schedules import given
+from topoloom.app.services.submitted_schedules import submitted_schedule
 from topoloom.app.store.artifacts import Artefact
 
 
@@ -13,7 +13,7 @@ def create(context: Context, request: VerifyRequest) -> Artefact:
 
     An invalid schedule is an answer; a document that is not a schedule is an error.
     """
-    found = given(context, request)
+    found = submitted_schedule(context, request)
 
     def compute() -> Checked:
         subject = Subject.of(found.loaded.id, found.loaded.topology)

@@ -29,7 +29,7 @@ from topoloom.app.store.index_metadata import Facts, facts_of
 from topoloom.app.store.indexing import note, note_owners, run_on
 from topoloom.app.store.owners import EVERYONE
 from topoloom.app.store.retention import MAX_LABELS, Keeping
-from topoloom.app.store.row_mapping import StoredRow, columns_of, unsealed
+from topoloom.app.store.row_mapping import StoredRow, columns_of, verified_document
 from topoloom.app.store.tables import TABLES, LabelRow
 
 SCHEMA = "topoloom-cache/1"
@@ -73,7 +73,7 @@ class _Line:
     labels: tuple[str, ...]
 
 
-def exported(engine: Engine, path: Path) -> Exported:
+def export_cache(engine: Engine, path: Path) -> Exported:
     """Write every sound document to a file; replace the file after the last write.
 
     Raises:
@@ -101,7 +101,7 @@ def exported(engine: Engine, path: Path) -> Exported:
     return found
 
 
-def imported(engine: Engine, path: Path) -> Imported:
+def import_cache(engine: Engine, path: Path) -> Imported:
     """Store every new document of a file, with its labels and pin; new documents are shared.
 
     The first pass checks the file; the second pass stores it in batches, one transaction each.
@@ -140,7 +140,7 @@ def _write(engine: Engine, file: Any) -> Exported:
     put({"schema": SCHEMA, "kernel_version": KERNEL_VERSION})
     for kind in _ORDER:
         for line in _stored(engine, kind):
-            if unsealed(kind, line.row) is None:
+            if verified_document(kind, line.row) is None:
                 damaged += 1
                 continue
             documents += 1
@@ -253,7 +253,7 @@ def _line(value: Any) -> _Line:
     if value["kind"] not in TABLES or not isinstance(pinned, bool) or len(labels) > MAX_LABELS:
         raise ValueError
     row = StoredRow(document=content, **texts)
-    if unsealed(value["kind"], row) is None:
+    if verified_document(value["kind"], row) is None:
         raise ValueError
     moment = datetime.fromisoformat(value["created_at"]).replace(tzinfo=None)
     return _Line(value["kind"], row, moment, pinned, tuple(labels))

@@ -175,14 +175,15 @@ def _reached(engine: Engine) -> Iterator[Connection]:
             yield connection
     except DBAPIError as error:
         raise DatabaseNotReady(
-            f"database_url: {shown(engine.url)} cannot be used: {first_line(error.orig or error)}"
+            f"database_url: {redacted_url(engine.url)} cannot be used: "
+            f"{first_line(error.orig or error)}"
         ) from error
 
 
-def shown(url: URL) -> str:
+def redacted_url(url: URL) -> str:
     """Return the URL of a database without user and password.
 
-    >>> shown(make_url("postgresql+psycopg://me:secret@db/topoloom"))
+    >>> redacted_url(make_url("postgresql+psycopg://me:secret@db/topoloom"))
     'postgresql+psycopg://db/topoloom'
     """
     return url._replace(username=None, password=None).render_as_string()

@@ -6,8 +6,8 @@ from typing import Any
 from sqlalchemy import Engine, Select
 
 from topoloom.app.store.artifacts import Listed
-from topoloom.app.store.listing import Wanted, entries, listed, page, total
-from topoloom.app.store.owners import EVERYONE, searched
+from topoloom.app.store.listing import Wanted, entries, page, rows_with_labels, total
+from topoloom.app.store.owners import EVERYONE, search_conditions
 from topoloom.app.store.row_mapping import NAMED
 from topoloom.app.store.tables import TABLES, TopologyRow
 
@@ -23,7 +23,7 @@ class DocumentLists:
         """Return up to ``limit`` entries whose ids begin with a prefix, by id.
 
         ``prefix`` has lower case hexadecimal characters.  The query is a range of the primary key.
-        Documents of the owner come before shared documents; see `app.store.owners.searched`.
+        Documents of the owner come before shared documents (`app.store.owners.search_conditions`).
         """
         table = TABLES[kind]
         # The next character of an id is hexadecimal, thus below "g".
@@ -57,7 +57,7 @@ class DocumentLists:
     def _searched(self, kind: str, query: Select[*tuple[Any, ...]]) -> list[Listed]:
         rows: Sequence[Any] = ()
         with self._engine.connect() as connection:
-            for condition in searched(self.owner, kind, TABLES[kind].id):
+            for condition in search_conditions(self.owner, kind, TABLES[kind].id):
                 narrowed = query if condition is None else query.where(condition)
                 rows = rows or connection.execute(narrowed).all()
-            return listed(connection, kind, rows, self.owner)
+            return rows_with_labels(connection, kind, rows, self.owner)

@@ -45,7 +45,7 @@ from topoloom.app.store.owners import (
 )
 from topoloom.app.store.quotas import Quotas
 from topoloom.app.store.retention import Keeping
-from topoloom.app.store.row_mapping import StoredRow, row_of, unsealed
+from topoloom.app.store.row_mapping import StoredRow, row_of, verified_document
 from topoloom.app.store.server_reads import ServerReads
 from topoloom.app.store.tables import TABLES
 from topoloom.app.store.write_behind import Growth, Pending, Unsaved
@@ -181,7 +181,7 @@ class Store(DocumentLists):
             return _as_seen(connection.execute(query, given).one_or_none(), self._seen is None)
 
     def _sound(self, kind: str, row: StoredRow) -> Artefact | None:
-        found = unsealed(kind, row)
+        found = verified_document(kind, row)
         if found is not None:
             self.uses.note(kind, row.id)
         return found

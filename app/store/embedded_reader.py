@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from topoloom.app.config import HEAD
 from topoloom.app.store.artifacts import KINDS, Artefact
-from topoloom.app.store.row_mapping import StoredRow, unsealed
+from topoloom.app.store.row_mapping import StoredRow, verified_document
 
 # The timeout comes first: the switch to WAL needs a lock that another process may hold.
 # NORMAL: commits survive the process.  A power failure may lose the last answers, which can be
@@ -35,7 +35,7 @@ def new_tables() -> list[str]:
 
 
 class Embedded:
-    """The documents of an SQLite file; see `opened`."""
+    """The documents of an SQLite file; see `open_embedded`."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -48,7 +48,7 @@ class Embedded:
         columns = ", ".join(StoredRow._fields)
         query = f"SELECT {columns} FROM {KINDS[kind]} WHERE id = ?"
         row = self._connection.execute(query, (identity,)).fetchone()
-        return None if row is None else unsealed(kind, StoredRow(*row))
+        return None if row is None else verified_document(kind, StoredRow(*row))
 
     def topology_names(self, limit: int) -> list[str]:
         """Return the names of the newest topologies, each once."""
@@ -68,7 +68,7 @@ def path_of(url: str) -> str | None:
 
 
 @contextmanager
-def opened(url: str) -> Iterator[Embedded | None]:
+def open_embedded(url: str) -> Iterator[Embedded | None]:
     """Yield a reader of the database of a URL; None unless it is a file at the newest revision."""
     path = path_of(url)
     if path is None or not Path(path).is_file():

@@ -72,7 +72,9 @@ def page(
             rows += connection.execute(part(query).limit(limit + 1 - len(rows))).all()
     more = len(rows) > limit
     last = rows[limit - 1] if more else None
-    return listed(connection, kind, rows[:limit], owner), last and _cursor(last, wanted.sort)
+    return rows_with_labels(connection, kind, rows[:limit], owner), last and _cursor(
+        last, wanted.sort
+    )
 
 
 def total(connection: Connection, kind: str, wanted: Wanted, owner: str = EVERYONE) -> int:
@@ -89,7 +91,7 @@ def entries(table: type[Row]) -> Select[*tuple[Any, ...]]:
     return select(*(getattr(table, name) for name in names))
 
 
-def listed(
+def rows_with_labels(
     connection: Connection, kind: str, rows: Sequence[Any], owner: str = EVERYONE
 ) -> list[Listed]:
     """Return the rows of `entries` with the labels that an owner sees."""

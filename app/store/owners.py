@@ -78,7 +78,9 @@ def owned_by(owner: Any, kind: Any, document_id: Any) -> ColumnElement[bool]:
     return exists().where(row.kind == kind, row.document_id == document_id, row.owner == owner)
 
 
-def searched(owner: str, kind: str, document_id: Any) -> Sequence[ColumnElement[bool] | None]:
+def search_conditions(
+    owner: str, kind: str, document_id: Any
+) -> Sequence[ColumnElement[bool] | None]:
     """Return conditions in the order of a search: own documents, then shared ones, then all.
 
     The first condition that some document meets decides, so that no document of another owner

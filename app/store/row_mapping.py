@@ -96,7 +96,7 @@ def seal(identity: str, media_type: str, summary: str, content: bytes) -> str:
     return found.hexdigest()
 
 
-def unsealed(kind: str, row: StoredRow) -> Artefact | None:
+def verified_document(kind: str, row: StoredRow) -> Artefact | None:
     """Return the document of a row; None if it is not the answer to the request of the row.
 
     Takes one pass over the stored document without decompression.

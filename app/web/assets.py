@@ -78,7 +78,7 @@ def document(name: str) -> Asset:
     if not name.endswith(".md"):
         return _asset(documentation.files()[name].read_bytes(), media_type)
     shell = (_STATIC / "documentation.html").read_text("utf-8")
-    page = documentation.rendered(name, shell.replace("{files}", f"page/{version()}"))
+    page = documentation.page_html(name, shell.replace("{files}", f"page/{version()}"))
     return _asset(page.encode(), media_type)
 
 

@@ -104,12 +104,12 @@ def contents() -> list[dict[str, Any]]:
     ]
 
 
-def rendered(name: str, shell: str) -> str:
+def page_html(name: str, shell: str) -> str:
     """Return a page as HTML, without inline styles: an alignment becomes a class.
 
     ``shell`` has the texts ``{title}``, ``{up}``, ``{pages}`` and ``{content}``.
 
-    >>> rendered("index.md", "{title} {up}")
+    >>> page_html("index.md", "{title} {up}")
     'Topoloom ../'
     """
     parts = {

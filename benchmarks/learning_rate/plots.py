@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.learning_rate.report import ORDER, Row, at_best_rate
-from topoloom.app.plots.canvas import COLOURS, GREY, drawn
+from topoloom.app.plots.canvas import COLOURS, GREY, saved_figure
 
 SHOWN = ("topoloom", "cosine", "WSD", "cosine, probed", "paper")
 
@@ -14,7 +14,7 @@ SHOWN = ("topoloom", "cosine", "WSD", "cosine, probed", "paper")
 def courses(rows: list[Row], path: Path) -> None:
     """Draw validation loss over all steps run, the search included: mean, least and largest."""
     tasks = list(dict.fromkeys(row["task"] for row in rows))
-    with drawn(path, 9.0, 6.0) as figure:
+    with saved_figure(path, 9.0, 6.0) as figure:
         for task, panel in zip(tasks, figure.subplots(2, 2).flat, strict=False):
             mine = [row for row in rows if row["task"] == task]
             for colour, method in zip(COLOURS, SHOWN, strict=False):
@@ -50,7 +50,7 @@ def finals(rows: list[Row], path: Path) -> None:
     """Draw every run's final validation loss, one line a method, at its best rate."""
     tasks = list(dict.fromkeys(row["task"] for row in rows))
     methods = [method for method in ORDER if _has(rows, method)]
-    with drawn(path, 11.0, 0.23 * len(methods) + 1.2) as figure:
+    with saved_figure(path, 11.0, 0.23 * len(methods) + 1.2) as figure:
         panels = figure.subplots(1, len(tasks), sharey=True, squeeze=False)[0]
         for task, panel in zip(tasks, panels, strict=True):
             mine = [row for row in rows if row["task"] == task]

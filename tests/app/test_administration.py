@@ -79,7 +79,7 @@ def test_nobody_makes_a_key_where_none_is_asked_for(ready_url):
     with TestClient(create_app(Settings(database_url=ready_url)), base_url="http://localhost") as c:
         refused = c.post("/v1/keys", json={"name": "mine", "scopes": ["admin"]})
         assert (refused.status_code, refused.json()["type"]) == (403, "/problems/forbidden")
-        assert api_keys.listed(c.app.state.engine) == []
+        assert api_keys.all_keys(c.app.state.engine) == []
 
 
 @pytest.mark.one_in(2)

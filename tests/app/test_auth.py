@@ -178,7 +178,7 @@ def test_keys_expire_and_are_revoked(engine):
     first = api_keys.revoke(engine, lasting.id)
     assert api_keys.revoke(engine, lasting.id) == first
     assert api_keys.valid(engine) == 1
-    assert [key.name for key in api_keys.listed(engine)] == ["b", "a"]
+    assert [key.name for key in api_keys.all_keys(engine)] == ["b", "a"]
     assert api_keys.find(engine, other).scopes == ("admin",)
     with pytest.raises(InvalidKey, match="ID: must be the id of a key"):
         api_keys.revoke(engine, "none")
@@ -193,7 +193,7 @@ def test_keys_expire_and_are_revoked(engine):
 def test_a_key_that_cannot_be_is_refused(engine, name, scopes, message):
     with pytest.raises(InvalidKey, match=f"^{message}: must be"):
         api_keys.create(engine, name, scopes)
-    assert api_keys.listed(engine) == []
+    assert api_keys.all_keys(engine) == []
 
 
 def test_the_last_use_is_written_at_most_once_a_minute(engine):

@@ -13,7 +13,7 @@ from topoloom.app.requests.designs import DesignRequest
 from topoloom.app.requests.topology_source import TopologySource
 from topoloom.app.services import costs, designs
 from topoloom.app.services.context import Context
-from topoloom.app.store.cache_transfer import exported, imported
+from topoloom.app.store.cache_transfer import export_cache, import_cache
 from topoloom.app.store.database import open_database
 from topoloom.app.store.document_store import Store
 from topoloom.app.store.listing import Wanted
@@ -56,9 +56,9 @@ def listed(context):
 @pytest.mark.parametrize("name", ["cache.jsonl", "cache.jsonl.gz"])
 def test_what_is_taken_along_is_what_there_was(full, empty, tmp_path, name):
     path = tmp_path / name
-    written = exported(full.store.keeping.engine, path)
+    written = export_cache(full.store.keeping.engine, path)
     assert written.documents == sum(map(len, listed(full).values())) and written.damaged == 0
-    found = imported(empty.store.keeping.engine, path)
+    found = import_cache(empty.store.keeping.engine, path)
     assert (found.stored, found.known, found.other_kernels) == (written.documents, 0, 0)
     assert listed(empty) == listed(full)
     for kind, entries in listed(full).items():
@@ -68,13 +68,13 @@ def test_what_is_taken_along_is_what_there_was(full, empty, tmp_path, name):
     chosen = Wanted({"nodes": (6, 6)}, family=None, label="best", pinned=True)
     assert len(empty.store.page("design", 5, None, chosen)[0]) == 1
     assert not designs.create(empty, DesignRequest.model_validate(DESIGN)).fresh
-    again = imported(empty.store.keeping.engine, path)
+    again = import_cache(empty.store.keeping.engine, path)
     assert (again.stored, again.known) == (0, written.documents)
 
 
 def test_a_topology_that_was_taken_along_is_found_by_its_name(full, empty, tmp_path):
-    exported(full.store.keeping.engine, tmp_path / "x")
-    imported(empty.store.keeping.engine, tmp_path / "x")
+    export_cache(full.store.keeping.engine, tmp_path / "x")
+    import_cache(empty.store.keeping.engine, tmp_path / "x")
     names = [entry.summary["name"] for entry in listed(full)["topology"]]
     assert all(empty.store.named(name, 5) for name in names)
 
@@ -120,21 +120,21 @@ DAMAGES = {
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_of_a_file_that_is_not_as_it_was_written_nothing_is_stored(full, tmp_path, damage, caplog):
     path = tmp_path / "cache.jsonl"
-    exported(full.store.keeping.engine, path)
+    export_cache(full.store.keeping.engine, path)
     path.write_bytes(b"".join(DAMAGES[damage](lines(path))))
     context = opened("sqlite://")
     with caplog.at_level(logging.CRITICAL), pytest.raises(UnusableFile) as caught:
-        imported(context.whole_store.keeping.engine, path)
+        import_cache(context.whole_store.keeping.engine, path)
     assert str(caught.value).startswith(f"{path}: ") and "\n" not in str(caught.value)
     assert not any(listed(context).values())
 
 
 def test_a_packed_file_that_is_cut_off_is_refused(full, tmp_path):
     path = tmp_path / "cache.jsonl.gz"
-    exported(full.store.keeping.engine, path)
+    export_cache(full.store.keeping.engine, path)
     path.write_bytes(path.read_bytes()[:-30])
     with pytest.raises(UnusableFile, match="must be a whole gzip file"):
-        imported(full.store.keeping.engine, path)
+        import_cache(full.store.keeping.engine, path)
 
 
 def test_an_export_that_fails_leaves_what_was_there(full, tmp_path, monkeypatch):
@@ -146,7 +146,7 @@ def test_an_export_that_fails_leaves_what_was_there(full, tmp_path, monkeypatch)
 
     monkeypatch.setattr("topoloom.app.store.cache_transfer.os.fsync", fail)
     with pytest.raises(UnusableFile, match="no space left on device"):
-        exported(full.store.keeping.engine, path)
+        export_cache(full.store.keeping.engine, path)
     assert path.read_text() == "before"
     assert sorted(one.name for one in tmp_path.iterdir() if one.suffix == ".jsonl") == [path.name]
     assert not [one for one in tmp_path.iterdir() if one.name.startswith("tmp")]
@@ -157,15 +157,15 @@ def test_damaged_rows_are_not_taken_along(full, tmp_path):
     engine = full.store.keeping.engine
     with engine.begin() as connection:
         connection.execute(text("UPDATE costs SET document = :none"), {"none": b""})
-    found = exported(engine, tmp_path / "x")
+    found = export_cache(engine, tmp_path / "x")
     assert found.damaged == 1
-    assert imported(opened("sqlite://").store.keeping.engine, tmp_path / "x").stored
+    assert import_cache(opened("sqlite://").store.keeping.engine, tmp_path / "x").stored
 
 
 def test_documents_of_other_kernels_are_told_apart(full, tmp_path, monkeypatch):
-    exported(full.store.keeping.engine, tmp_path / "x")
+    export_cache(full.store.keeping.engine, tmp_path / "x")
     monkeypatch.setattr("topoloom.app.store.cache_transfer.KERNEL_VERSION", "another")
-    found = imported(opened("sqlite://").store.keeping.engine, tmp_path / "x")
+    found = import_cache(opened("sqlite://").store.keeping.engine, tmp_path / "x")
     assert found.other_kernels == found.stored > 0
 
 

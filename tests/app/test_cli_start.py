@@ -10,7 +10,7 @@ import pytest
 
 from topoloom.app.cli.command_groups import ABOUT_TOPOLOGIES, click_group, serving, whole
 from topoloom.app.cli.commands import topologies
-from topoloom.app.store.embedded_reader import opened
+from topoloom.app.store.embedded_reader import open_embedded
 
 ROOT = Path(__file__).parent.parent.parent
 HEAVY = ("numba", "scipy", "networkx", "numpy", "sqlalchemy", "alembic", "fastapi", "matplotlib")
@@ -112,7 +112,7 @@ def test_lists_of_names_load_no_kernels(settings, listing):
 def test_the_embedded_database_is_read_as_the_store_reads_it(topoloom, context, settings):
     document = json.loads(topoloom(*DESIGN, "--json").out)
     best = document["best"]["topology_id"]
-    with opened(settings.database_url) as embedded:
+    with open_embedded(settings.database_url) as embedded:
         for kind, identity in (("design", document["id"]), ("topology", best)):
             found = embedded.get(kind, identity)
             assert found == context.store.get(kind, identity)
@@ -125,14 +125,14 @@ def test_the_embedded_database_is_read_as_the_store_reads_it(topoloom, context, 
     ["sqlite://", "sqlite:///:memory:", "sqlite:////nowhere/none.db", "postgresql://a@b/c", "?"],
 )
 def test_what_is_no_file_at_the_newest_revision_is_left_to_the_store(url):
-    with opened(url) as embedded:
+    with open_embedded(url) as embedded:
         assert embedded is None
 
 
 def test_a_file_without_tables_or_of_another_kind_is_left_to_the_store(tmp_path):
     for content in (b"", b"no database"):
         (tmp_path / "a.db").write_bytes(content)
-        with opened(f"sqlite:///{tmp_path / 'a.db'}") as embedded:
+        with open_embedded(f"sqlite:///{tmp_path / 'a.db'}") as embedded:
             assert embedded is None
 
 

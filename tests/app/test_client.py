@@ -297,7 +297,7 @@ def test_no_method_asks_for_an_operation_that_is_not_there():
 
 
 def test_the_types_of_questions_are_those_of_the_service():
-    assert client_types.FILE.read_text() == client_types.written(DOCUMENT), (
+    assert client_types.FILE.read_text() == client_types.module_text(DOCUMENT), (
         "app/client/types.py is stale: run python -m topoloom.app.codegen.client_types"
     )
 

@@ -78,7 +78,7 @@ def test_answers_are_stored_as_by_sqlalchemy(topoloom, settings, tmp_path, monke
 
 
 def test_the_file_of_statements_is_that_of_the_tables():
-    assert SCHEMA.read_text("utf-8") == database_schema.written()
+    assert SCHEMA.read_text("utf-8") == database_schema.schema_text()
 
 
 def test_an_answer_that_is_stored_already_is_returned(plain):

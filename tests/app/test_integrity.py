@@ -15,7 +15,7 @@ from topoloom.app.config import Settings
 from topoloom.app.requests.sweeps import SweepRequest
 from topoloom.app.services import sweeps
 from topoloom.app.store.artifacts import KINDS, Artefact, key
-from topoloom.app.store.embedded_reader import opened
+from topoloom.app.store.embedded_reader import open_embedded
 from topoloom.app.store.errors import Damaged
 from topoloom.app.store.row_mapping import StoredRow
 
@@ -263,10 +263,10 @@ def test_the_command_line_serves_no_swapped_row_either(topoloom, context, settin
     first = [json.loads(topoloom(*asked(size)).out) for size in ("1MB", "2MB")]
     engine, identities = context.whole_store.keeping.engine, [document["id"] for document in first]
     swap(engine, "designs", *identities, ("document", "digest"))
-    with opened(settings.database_url) as embedded:
+    with open_embedded(settings.database_url) as embedded:
         assert [embedded.get("design", identity) for identity in identities] == [None, None]
     assert [json.loads(topoloom(*asked(size)).out) for size in ("1MB", "2MB")] == first
-    with opened(settings.database_url) as embedded:
+    with open_embedded(settings.database_url) as embedded:
         found = [embedded.get("design", identity) for identity in identities]
     assert [document.document()["id"] for document in found] == identities
 

@@ -11,7 +11,7 @@ import pytest
 
 from topoloom.app import extras
 from topoloom.app.codegen.service_openapi import service_openapi
-from topoloom.app.mcp.offered_tools import offered
+from topoloom.app.mcp.offered_tools import tool_document
 
 pytest.importorskip("fastmcp", reason="fastmcp is not installed: pip install 'topoloom[mcp]'")
 
@@ -20,7 +20,7 @@ WORKLOAD = {"nodes": 8, "degree": 2, "collective": "allreduce", "bytes": 1_000_0
 
 def operations(compute):
     """Return the method, the scope and the id of every offered operation."""
-    kept = offered(service_openapi(), compute)["paths"]
+    kept = tool_document(service_openapi(), compute)["paths"]
     return {
         (method, operation["security"][1]["key"][0], operation["operationId"])
         for methods in kept.values()

@@ -275,7 +275,7 @@ def test_topologies_of_before_are_listed_and_found_by_short_names(opened):
             topologies.load(opened, TopologySource(id=entry.id)).topology.labels()["name"]
         ]
         if name == "dgx-a100-1":
-            assert topologies.named(opened, name) == TopologySource(fabric=name)
+            assert topologies.source_of_name(opened, name) == TopologySource(fabric=name)
         else:
             assert topologies.create(opened, TopologySource(name=name)).id == entry.id
 

@@ -169,7 +169,7 @@ def test_the_examples_are_answers_of_the_service():
         names = ("status", "media_type")
         return {name: [one.get(fact) for fact in names] for name, one in found.items()}
 
-    assert facts(examples()) == facts(openapi_examples.recorded()), (
+    assert facts(examples()) == facts(openapi_examples.record_examples()), (
         "the examples are stale: run python -m topoloom.app.codegen.openapi_examples"
     )
 

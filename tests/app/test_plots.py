@@ -82,7 +82,7 @@ def test_settings_of_the_reader_change_nothing(tmp_path, own, context):
     (tmp_path / "matplotlibrc").write_text(own)
     with mpl.rc_context():
         for path in paths:
-            with canvas.drawn(path, *frontier.size(document)) as figure:
+            with canvas.saved_figure(path, *frontier.size(document)) as figure:
                 frontier.draw(figure, document)
             mpl.rc_file(tmp_path / "matplotlibrc")
     assert paths[0].read_bytes() == paths[1].read_bytes()
@@ -97,7 +97,7 @@ def test_settings_of_the_reader_change_nothing(tmp_path, own, context):
 def test_a_frontier_shows_and_names_every_point(context, tmp_path, nodes, degree, links):
     asked = {"nodes": nodes, "degree": degree, "links": links}
     document = frontiers.frontier(context, FrontierRequest.model_validate(asked)).document()
-    with canvas.drawn(tmp_path / "plot.png", *frontier.size(document)) as figure:
+    with canvas.saved_figure(tmp_path / "plot.png", *frontier.size(document)) as figure:
         frontier.draw(figure, document)
     found = require_legible(figure)
     for number, entry in enumerate(document["frontier"], start=1):
@@ -118,7 +118,7 @@ def test_a_long_frontier_is_cut_below_not_squeezed(tmp_path):
         "bounds": {"steps": 5, "bandwidth": "63/64"},
         "frontier": [entry | cost | {"transpose": cost} for cost in costs],
     }
-    with canvas.drawn(tmp_path / "plot.png", *frontier.size(document)) as figure:
+    with canvas.saved_figure(tmp_path / "plot.png", *frontier.size(document)) as figure:
         frontier.draw(figure, document)
     assert "and 8 more" in require_legible(figure)
     assert figure.axes[0].get_window_extent().height > figure.bbox.height / 3
@@ -144,7 +144,7 @@ def sizes_request(**changes):
 def test_times_are_those_of_designs(context, tmp_path, changes):
     request = sizes_request(**changes)
     document = frontiers.frontier(context, request.frontier()).document()
-    with canvas.drawn(tmp_path / "plot.png", *message_sizes.SIZE) as figure:
+    with canvas.saved_figure(tmp_path / "plot.png", *message_sizes.SIZE) as figure:
         message_sizes.draw(figure, document, request)
     found = require_legible(figure)
     assert "lower bound" in found
@@ -188,7 +188,7 @@ def test_a_workload_takes_at_its_own_size_what_its_design_says(context, tmp_path
     assert found == {entry["name"]: entry["seconds"] for entry in answer["baselines"]}
     drawn = [float(times.on(entry, total)) for entry in document["frontier"]]
     assert drawn == [entry["seconds"] for entry in answer["frontier"]]
-    with canvas.drawn(tmp_path / "plot.png", *message_sizes.SIZE) as figure:
+    with canvas.saved_figure(tmp_path / "plot.png", *message_sizes.SIZE) as figure:
         message_sizes.draw(figure, document, request)
     assert "the workload as it is" in require_legible(figure)
 

@@ -90,10 +90,10 @@ def test_any_names_at_all_are_drawn_without_a_warning(tmp_path_factory, suffix, 
     out = tmp_path_factory.getbasetemp() / f"names{suffix}"
     ring = Topology(names, list(zip(names, names[1:] + names[:1], strict=True)), name=names[0][:80])
     schedule = make(ring, "allgather", "bfb")
-    with canvas.drawn(out, *link_load.SIZE) as figure:
+    with canvas.saved_figure(out, *link_load.SIZE) as figure:
         link_load.draw(figure, schedule, ring)
     way = broadcasts.broadcast_of(schedule, names[0])
-    with canvas.drawn(out, *tree.size(way), arrange=False) as figure:
+    with canvas.saved_figure(out, *tree.size(way), arrange=False) as figure:
         tree.draw(figure, way, ring)
     if suffix == ".svg":
         assert {canvas.short(name, 12) for name in names} <= texts(out.read_text())

@@ -23,7 +23,7 @@ pytest.importorskip("matplotlib", reason="the extra `plots` is not installed")
 def test_loads_are_drawn_cell_by_cell(tmp_path, name, algorithm):
     topology = topology_of(name)
     schedule = make(topology, "allgather", algorithm)
-    with canvas.drawn(tmp_path / "plot.png", *link_load.SIZE) as figure:
+    with canvas.saved_figure(tmp_path / "plot.png", *link_load.SIZE) as figure:
         link_load.draw(figure, schedule, topology)
     found = require_legible(figure)
     assert any(topology.name in text for text in found)
@@ -53,7 +53,7 @@ def test_a_tree_shows_every_rank_once_and_every_way(tmp_path, name, algorithm, r
     topology = topology_of(name)
     schedule = make(topology, collective, algorithm)
     broadcast = broadcasts.broadcast_of(schedule, root)
-    with canvas.drawn(tmp_path / "plot.png", *tree.size(broadcast), arrange=False) as figure:
+    with canvas.saved_figure(tmp_path / "plot.png", *tree.size(broadcast), arrange=False) as figure:
         tree.draw(figure, broadcast, topology)
     found = Counter(require_legible(figure))
     assert all(found[str(rank)] == 1 for rank in topology.compute_nodes)
@@ -106,7 +106,7 @@ def test_a_broadcast_has_trees_of_its_root_only(tmp_path):
         with pytest.raises(NoSchedule) as error:
             broadcasts.broadcast_of(schedule, "0.gpu4")
         assert error.value.field == "/root"
-        with canvas.drawn(tmp_path / "plot.png", *link_load.SIZE) as figure:
+        with canvas.saved_figure(tmp_path / "plot.png", *link_load.SIZE) as figure:
             link_load.draw(figure, schedule, boxes)
         require_legible(figure)
 

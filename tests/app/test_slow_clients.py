@@ -19,7 +19,7 @@ from starlette.responses import StreamingResponse
 from tests.app.jobs.work import until
 from topoloom.app.api import connection_timeouts
 from topoloom.app.api.connection_limits import RESERVED, SPARE, ConnectionLimits, State
-from topoloom.app.api.connection_timeouts import MAX_HEAD, patient
+from topoloom.app.api.connection_timeouts import MAX_HEAD, protocol_class
 from topoloom.app.api.main import create_app
 from topoloom.app.api.request_limits import BODIES_OF_OWNER
 from topoloom.app.auth.errors import AddressUsesUpConnections
@@ -42,7 +42,7 @@ def served(
     config = uvicorn.Config(
         app,
         port=0,
-        http=patient(header_seconds, stall_seconds, body_seconds, limits, suspected),
+        http=protocol_class(header_seconds, stall_seconds, body_seconds, limits, suspected),
         ws="none",
         log_config=None,
         lifespan="on" if hasattr(app, "openapi") else "off",

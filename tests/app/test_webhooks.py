@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 
 from tests.app.jobs.work import until
-from topoloom.app.cli.effective_settings import configured
+from topoloom.app.cli.effective_settings import settings_in_force
 from topoloom.app.config import Settings
 from topoloom.app.jobs import document as document
 from topoloom.app.jobs.errors import NotEnded, WebhookRefused
@@ -237,7 +237,7 @@ def test_another_process_sends_what_a_dead_process_had_claimed(
 ):
     monkeypatch.setattr(agenda, "LEASE_SECONDS", 0.1)
     job = ended(jobs, receiver.url)
-    (found,) = deliveries.unsent(engine)
+    (found,) = deliveries.unsent_deliveries(engine)
     dead = deliveries.claim(engine, found)
     assert deliveries.claim(engine, found) is None
     with messengers(engine, rules):
@@ -283,7 +283,7 @@ def test_many_messages_to_one_host_hide_no_message_to_another(
     for number in range(5):
         ended(jobs, dripping.url, number=number)
     ended(jobs, receiver.url, number=5)
-    found = Counter(one.url for one in deliveries.unsent(engine))
+    found = Counter(one.url for one in deliveries.unsent_deliveries(engine))
     assert found == {dripping.url: 2, receiver.url: 1}
 
 
@@ -389,7 +389,7 @@ def test_a_name_that_leads_to_a_private_address_is_refused_unless_allowed(receiv
 
 
 def test_the_secret_is_shown_to_nobody():
-    rows = configured(Settings(webhook_hosts="hooks.example", webhook_secret="hunter2"))
+    rows = settings_in_force(Settings(webhook_hosts="hooks.example", webhook_secret="hunter2"))
     assert "hunter2" not in json.dumps(rows)
     assert "***" in [row["value"] for row in rows]
 
@@ -419,7 +419,7 @@ def test_deliveries_of_an_earlier_version_stay_due(database_url):
     listed = deliveries.of_job(engine, "j")
     assert [one.state.value for one in listed] == ["delivered", "waiting", "failed", "held"]
     assert len({one.id for one in listed}) == 4
-    (unsent,) = deliveries.unsent(engine)
+    (unsent,) = deliveries.unsent_deliveries(engine)
     assert unsent.host == "b:80"
     assert deliveries.claim(engine, unsent) is not None
     migrate(engine, "0009")

@@ -19,11 +19,11 @@ from tests.cases import for_every
 from tests.patience import slowdown
 from topoloom.app.jobs.worker_pool import pool
 from topoloom.app.jobs.worker_pool.claims import Claims
-from topoloom.app.jobs.worker_pool.error_pickling import packed, unpacked
+from topoloom.app.jobs.worker_pool.error_pickling import pack_error, unpack_error
 from topoloom.app.jobs.worker_pool.errors import Cancelled, WorkDied
 from topoloom.app.jobs.worker_pool.pool import WorkerPool
 from topoloom.app.jobs.worker_pool.store_proxy import Call
-from topoloom.app.jobs.worker_pool.task import Task, parsed
+from topoloom.app.jobs.worker_pool.task import Task, parse_request
 from topoloom.app.services.operations import DESIGN, OPERATIONS, SCHEDULE
 from topoloom.app.store.artifacts import Artefact
 from topoloom.app.store.database import open_database
@@ -173,7 +173,7 @@ def test_errors_of_a_worker_are_those_of_the_service(pool_of):
 def test_a_body_that_is_not_json_is_refused_by_every_operation(operation):
     for body in (b"{", b"\xff", b"[" * 100_000, b"9" * 10_000):
         with pytest.raises(Exception) as caught:
-            parsed(operation.body, body)
+            parse_request(operation.body, body)
         assert caught.value.errors()[0]["type"] == "json_invalid"
 
 
@@ -182,7 +182,7 @@ def test_of_a_million_unknown_members_a_hundred_are_named_at_once():
     body = json.dumps({f"k{n}": 0 for n in range(1_000_000)}).encode()
     start = time.process_time()
     with pytest.raises(RequestValidationError) as caught:
-        parsed(DESIGN.body, body)
+        parse_request(DESIGN.body, body)
     assert len(caught.value.errors()) == 100
     assert caught.value.errors()[-1]["msg"] == "breaks 1000000 rules in all"
     assert time.process_time() - start < 3
@@ -198,7 +198,7 @@ def test_a_request_is_the_same_after_its_way_to_a_worker():
         }
     )
     task = Task.of("schedule", body)
-    again = Task.of("schedule", parsed(SCHEDULE.body, task.text().encode()))
+    again = Task.of("schedule", parse_request(SCHEDULE.body, task.text().encode()))
     assert again == task == pickle.loads(pickle.dumps(task))
     assert again.request.canonical() == body.canonical()
 
@@ -213,7 +213,7 @@ def test_every_error_of_ours_travels(pool_of):
                 error = kind(*arguments)
             except (TypeError, AttributeError):
                 continue
-            again = unpacked(packed(error))
+            again = unpack_error(pack_error(error))
             assert type(again) is kind and str(again) == str(error)
             assert again.__dict__ == error.__dict__
             made += 1

@@ -16,7 +16,7 @@ from topoloom.app.config import Settings
 from topoloom.app.jobs.facade import Jobs
 from topoloom.app.jobs.model import State, Task
 from topoloom.app.jobs.sweep_jobs import task_and_parts
-from topoloom.app.jobs.worker_pool.task import parsed
+from topoloom.app.jobs.worker_pool.task import parse_request
 from topoloom.app.requests.sweeps import SweepRequest
 from topoloom.app.services.context import Context
 from topoloom.app.services.operations import OPERATIONS
@@ -150,7 +150,7 @@ def test_every_job_ends_exactly_once_whenever_its_workers_are_killed(ready_url, 
     assert {one.state for one in endings.values()} == {State.DONE}
     # Nothing was half written: what is stored is what is computed without a queue.
     operation = OPERATIONS[task.operation]
-    stored = operation.answer(context, parsed(operation.body, task.body.encode()))
+    stored = operation.answer(context, parse_request(operation.body, task.body.encode()))
     assert not stored.fresh and stored.id == endings[job].made
     rows = json.loads(stored.text())["rows"]
     assert len(rows) == len(parts)

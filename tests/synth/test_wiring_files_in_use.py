@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.synth.plants import plants, topologies
 from tests.synth.test_wiring_read_back import ANSWERS, OF_WIRINGS, SIDED_ANSWERS, answers
-from topoloom.app.files.text_decoding import decoded
+from topoloom.app.files.text_decoding import decode_text
 from topoloom.synth.errors import DoesNotFit, InvalidWiring
 from topoloom.synth.wiring import plan_moves, to_document, uniform
 from topoloom.synth.wiring.devices import RENDERERS, read_script
@@ -87,7 +87,7 @@ def written(form, script):
 def read(data, form, script):
     """Return what is plugged after a file: NetBox states the new jumpers only."""
     base = Present() if form == "netbox-csv" else script.base
-    return read_wiring_text(decoded(data), script.plant, base).present
+    return read_wiring_text(decode_text(data), script.plant, base).present
 
 
 @pytest.mark.slow
@@ -151,7 +151,7 @@ def test_the_answer_of_a_device_is_read_however_it_was_saved(plant, way):
         if name in SIDED_ANSWERS and any(panel.one_sided for panel in plant.panels):
             continue
         data = KEPT[way](answers(plant, answer))
-        assert read_wiring_text(decoded(data), plant, Present()).present == plant.present, name
+        assert read_wiring_text(decode_text(data), plant, Present()).present == plant.present, name
 
 
 @settings(deadline=None, max_examples=20)

@@ -73,7 +73,7 @@ def create_key(body: ApiKeyRequest, engine: KeysDep) -> Response:
 )
 def list_keys(engine: KeysDep) -> JSONResponse:
     """Return every key without its secret, including revoked and expired keys."""
-    return JSONResponse({"items": [documents.key_of(key) for key in api_keys.listed(engine)]})
+    return JSONResponse({"items": [documents.key_of(key) for key in api_keys.all_keys(engine)]})
 
 
 @router.get(

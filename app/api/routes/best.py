@@ -9,7 +9,7 @@ from starlette.concurrency import run_in_threadpool
 from topoloom.app.api.dependencies import ContextDep
 from topoloom.app.api.problems import responses
 from topoloom.app.api.query_parameters import asked_by_query
-from topoloom.app.api.request_dispatcher import answered
+from topoloom.app.api.request_dispatcher import stored_or_computed
 from topoloom.app.api.strict_http import strict_router
 from topoloom.app.auth.scopes import DESIGN as COMPUTE
 from topoloom.app.auth.scopes import READ, require
@@ -57,9 +57,9 @@ async def find_best(request: Request, question: QuestionDep, context: ContextDep
         require(request, COMPUTE)
         note_former("search")
     if question.search and question.timed:
-        await answered(request, DESIGN, question.design())
+        await stored_or_computed(request, DESIGN, question.design())
     elif question.search:
-        await answered(request, FRONTIER, question.frontier())
+        await stored_or_computed(request, FRONTIER, question.frontier())
     found = await run_in_threadpool(_found, context.looking(), question)
     return JSONResponse(found, headers={"Cache-Control": "no-store"})
 

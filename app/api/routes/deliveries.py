@@ -32,7 +32,7 @@ NOT_CACHED = {"Cache-Control": "no-store"}
 )
 def list_deliveries(id: JobIdDep, jobs: JobsDep) -> JSONResponse:
     """Return the deliveries of a job, with state and attempts."""
-    return JSONResponse(document.listed(jobs.deliveries(id)), headers=NOT_CACHED)
+    return JSONResponse(document.delivery_list(jobs.deliveries(id)), headers=NOT_CACHED)
 
 
 @router.post(

@@ -12,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 
 from topoloom.app.api.dependencies import JsonBody
 from topoloom.app.api.problems import ProblemDocument, as_problem, responses
-from topoloom.app.api.request_dispatcher import answered
+from topoloom.app.api.request_dispatcher import stored_or_computed
 from topoloom.app.api.strict_http import strict_router
 from topoloom.app.auth.scopes import DESIGN as SCOPE
 from topoloom.app.documents.base import Document, omitted
@@ -63,7 +63,7 @@ async def _answer(request: Request, question: Any) -> str:
     """Return one item as JSON, with stored text unchanged."""
     try:
         asked = DesignRequest.model_validate(question)
-        artefact = await answered(request, DESIGN, asked)
+        artefact = await stored_or_computed(request, DESIGN, asked)
         text = await run_in_threadpool(artefact.text)
     except ValidationError as error:
         entries = [{**one, "loc": ("body", *one["loc"])} for one in error.errors()]

@@ -5,7 +5,7 @@ from fastapi.responses import JSONResponse
 
 from topoloom.app.api.dependencies import JsonBody
 from topoloom.app.api.problems import responses
-from topoloom.app.api.request_dispatcher import presented
+from topoloom.app.api.request_dispatcher import unstored_answer
 from topoloom.app.api.strict_http import strict_router
 from topoloom.app.auth.scopes import DESIGN
 from topoloom.app.documents.group_schedule import GroupScheduleDocument
@@ -28,4 +28,4 @@ router = strict_router("/v1/group-schedules", tags=["schedules"])
 )
 async def schedule_groups(request: Request, body: GroupScheduleRequest) -> JSONResponse:
     """Return the joint rates and the id of the schedule of every group; schedules are stored."""
-    return JSONResponse(dict(await presented(request, GROUP_SCHEDULE, body)))
+    return JSONResponse(dict(await unstored_answer(request, GROUP_SCHEDULE, body)))

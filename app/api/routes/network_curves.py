@@ -5,7 +5,7 @@ from fastapi.responses import JSONResponse
 
 from topoloom.app.api.dependencies import JsonBody
 from topoloom.app.api.problems import responses
-from topoloom.app.api.request_dispatcher import presented
+from topoloom.app.api.request_dispatcher import unstored_answer
 from topoloom.app.api.strict_http import strict_router
 from topoloom.app.auth.scopes import DESIGN
 from topoloom.app.documents.network_curves import NetworkCurvesDocument
@@ -28,4 +28,4 @@ router = strict_router("/v1/network-curves", tags=["iterations"])
 )
 async def find_network_curves(request: Request, body: NetworkCurvesRequest) -> JSONResponse:
     """Return the curves of a trace's collectives and gaps; nothing is stored."""
-    return JSONResponse(await presented(request, NETWORK_CURVES, body))
+    return JSONResponse(await unstored_answer(request, NETWORK_CURVES, body))

@@ -5,7 +5,7 @@ from fastapi.responses import JSONResponse
 
 from topoloom.app.api.dependencies import JsonBody
 from topoloom.app.api.problems import responses
-from topoloom.app.api.request_dispatcher import presented
+from topoloom.app.api.request_dispatcher import unstored_answer
 from topoloom.app.api.strict_http import strict_router
 from topoloom.app.auth.scopes import DESIGN
 from topoloom.app.documents.oxc import OxcFlows
@@ -28,4 +28,4 @@ router = strict_router("/api/oxc", tags=["schedules"])
 )
 async def schedule_allreduce(request: Request, body: OxcRequest) -> JSONResponse:
     """Return the flows of the allreduce of every communication domain; nothing is stored."""
-    return JSONResponse((await presented(request, OXC_ALLREDUCE, body))["flows"])
+    return JSONResponse((await unstored_answer(request, OXC_ALLREDUCE, body))["flows"])

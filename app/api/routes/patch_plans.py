@@ -14,8 +14,8 @@ from topoloom.app.api.dependencies import (
 )
 from topoloom.app.api.document_routes import WorkRoute, create_route, list_route, read_route
 from topoloom.app.api.problems import responses
-from topoloom.app.api.request_dispatcher import document, presented
-from topoloom.app.api.responses import created
+from topoloom.app.api.request_dispatcher import document, unstored_answer
+from topoloom.app.api.responses import created_response
 from topoloom.app.api.routes.retention import manage_routes
 from topoloom.app.api.strict_http import strict_router
 from topoloom.app.auth.scopes import PLAN, READ
@@ -65,7 +65,7 @@ PatchesDep = Annotated[PatchStore, Depends(_patches)]
 
 async def _created(request: Request, artefact: Artefact) -> Response:
     plan = ExportQuestion(kind="patch-plan", id=artefact.id, format="json")
-    return await created(request, artefact, plan)
+    return await created_response(request, artefact, plan)
 
 
 create_route(
@@ -114,7 +114,7 @@ def _asked_of_plan(
     async def ask(request: Request, id: IdDep, body: Any) -> JSONResponse:
         artefact = await document(request, "patch-plan", id)
         question = operation.body(id=artefact.id, on=body)
-        return JSONResponse(dict(await presented(request, operation, question)))
+        return JSONResponse(dict(await unstored_answer(request, operation, question)))
 
     ask.__annotations__["body"] = body
     router.add_api_route(
@@ -168,7 +168,7 @@ _asked_of_plan(
 )
 async def cross_wire_plant(request: Request, body: CrossWiringRequest) -> JSONResponse:
     """Return the exchanges after which every two-way topology fits; nothing is stored."""
-    return JSONResponse(dict(await presented(request, CROSS_WIRING, body)))
+    return JSONResponse(dict(await unstored_answer(request, CROSS_WIRING, body)))
 
 
 @router.get(

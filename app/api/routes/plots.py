@@ -12,8 +12,8 @@ from topoloom.app.api.dependencies import CREATED, IdDep, IfNoneMatchDep
 from topoloom.app.api.document_routes import WorkRoute, create_route, list_route
 from topoloom.app.api.problems import responses
 from topoloom.app.api.query_parameters import asked_by_query
-from topoloom.app.api.request_dispatcher import answered, document
-from topoloom.app.api.responses import created, representation
+from topoloom.app.api.request_dispatcher import document, stored_or_computed
+from topoloom.app.api.responses import created_response, representation
 from topoloom.app.api.routes.retention import manage_routes
 from topoloom.app.api.strict_http import strict_router
 from topoloom.app.auth.scopes import DESIGN, READ
@@ -68,7 +68,7 @@ _READ: dict[int | str, dict[str, Any]] = {
 
 
 async def _created(request: Request, artefact: Artefact) -> Response:
-    return await created(request, artefact, media_type=SVG, collection=router.prefix)
+    return await created_response(request, artefact, media_type=SVG, collection=router.prefix)
 
 
 def _plot(
@@ -110,7 +110,7 @@ def _plot(
         if_none_match: IfNoneMatchDep = None,
     ) -> Response:
         """Return a drawing; the service stores the drawing."""
-        artefact = await answered(request, operation, question)
+        artefact = await stored_or_computed(request, operation, question)
         answer = await representation(request, artefact, "svg", SVG, if_none_match)
         answer.headers["Content-Location"] = f"/v1/plots/{artefact.id}"
         return answer

@@ -11,7 +11,7 @@ from topoloom.app.api.dependencies import (
 )
 from topoloom.app.api.document_routes import WorkRoute, create_route, list_route, read_route
 from topoloom.app.api.problems import responses
-from topoloom.app.api.request_dispatcher import answered
+from topoloom.app.api.request_dispatcher import stored_or_computed
 from topoloom.app.api.responses import created_summary, representation
 from topoloom.app.api.routes.export_parameters import OptionsDep
 from topoloom.app.api.routes.retention import manage_routes
@@ -80,5 +80,5 @@ async def simulate_schedule(request: Request, id: IdDep, body: SimulationRequest
     """Return the simulation/1 document of a stored schedule."""
     members: dict[str, Any] = {name: getattr(body, name) for name in body.model_fields_set}
     asked = TimedScheduleRequest(schedule_id=id, **members)
-    artefact = await answered(request, SIMULATION, asked)
+    artefact = await stored_or_computed(request, SIMULATION, asked)
     return await representation(request, artefact, "json", "application/json", None)

@@ -17,13 +17,13 @@ from topoloom.app.api.document_routes import (
 )
 from topoloom.app.api.problems import responses
 from topoloom.app.api.request_dispatcher import context_of
-from topoloom.app.api.responses import created
+from topoloom.app.api.responses import created_response
 from topoloom.app.api.routes.retention import manage_routes
 from topoloom.app.api.strict_http import refuse_unknown_query, strict_router
 from topoloom.app.auth.scopes import DESIGN, require
 from topoloom.app.documents.sweep import SweepDocument
 from topoloom.app.jobs.sweep_jobs import task_and_parts
-from topoloom.app.jobs.worker_pool.task import parsed
+from topoloom.app.jobs.worker_pool.task import parse_request
 from topoloom.app.requests.sweeps import SweepRequest
 from topoloom.app.services import sweeps
 from topoloom.app.services.context import CacheMiss
@@ -39,7 +39,7 @@ async def _unread(request: Request) -> Response:
     require_json(request)
     await refuse_unknown_query(request)
     text, parsing = await request.body(), request.app.state.parsing
-    body = await parsing.run(request.state.owner, partial(parsed, SweepRequest, text))
+    body = await parsing.run(request.state.owner, partial(parse_request, SweepRequest, text))
     return await create_sweep(request, body, context_of(request))
 
 
@@ -61,7 +61,7 @@ async def create_sweep(request: Request, body: SweepRequest, context: ContextDep
 
     async def look_up(*, fresh: bool = True) -> Response:
         artefact = await run_in_threadpool(sweeps.create, context.looking(), body)
-        return await created(request, replace(artefact, fresh=fresh))
+        return await created_response(request, replace(artefact, fresh=fresh))
 
     try:
         return await look_up(fresh=False)

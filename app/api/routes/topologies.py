@@ -8,7 +8,7 @@ from topoloom.app.api.dependencies import IdDep, IfNoneMatchDep
 from topoloom.app.api.document_routes import WorkRoute, create_route, list_route, read_route
 from topoloom.app.api.problems import responses
 from topoloom.app.api.query_parameters import asked_by_query
-from topoloom.app.api.request_dispatcher import answered
+from topoloom.app.api.request_dispatcher import stored_or_computed
 from topoloom.app.api.responses import representation
 from topoloom.app.api.routes.export_parameters import LinkModelDep
 from topoloom.app.api.routes.retention import manage_routes
@@ -90,7 +90,7 @@ read_route(
 )
 async def read_cost(request: Request, id: IdDep, if_none_match: IfNoneMatchDep = None) -> Response:
     """Return the exact cost of an allgather on the topology and on its transpose."""
-    artefact = await answered(request, COST, CostRequest(topology=TopologySource(id=id)))
+    artefact = await stored_or_computed(request, COST, CostRequest(topology=TopologySource(id=id)))
     return await representation(request, artefact, "json", "application/json", if_none_match)
 
 
@@ -116,5 +116,5 @@ async def read_optimum(
     asked = TopologyOptimumRequest.model_validate(
         {**question.model_dump(exclude_unset=True), "topology": {"id": id}}
     )
-    artefact = await answered(request, OPTIMUM, asked)
+    artefact = await stored_or_computed(request, OPTIMUM, asked)
     return await representation(request, artefact, "json", "application/json", if_none_match)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from topoloom.app.cli.effective_settings import overriding
-from topoloom.app.cli.shared_options import AsCsv, AsJson, given
+from topoloom.app.cli.shared_options import AsCsv, AsJson, without_none
 from topoloom.app.config import Settings
 
 app = typer.Typer()
@@ -20,10 +20,10 @@ def config(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
     """Show every setting, its value and its source."""
     import json
 
-    from topoloom.app.cli.effective_settings import configured, lines_of
+    from topoloom.app.cli.effective_settings import lines_of, settings_in_force
     from topoloom.app.cli.output.text_table import Column, Table
 
-    rows = configured(Settings())
+    rows = settings_in_force(Settings())
     if as_json:
         typer.echo(json.dumps({row["variable"]: row["value"] for row in rows}))
         return
@@ -44,7 +44,7 @@ def serve(
     ] = None,
 ) -> None:
     """Run the HTTP service."""
-    settings = Settings(**given(host=host, port=port, run_worker=worker))
+    settings = Settings(**without_none(host=host, port=port, run_worker=worker))
     from topoloom.app.jobs.worker_pool.fork_server import prepare
 
     # This process and the fork server import in parallel, each for 1 to 2 s.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topoloom.app.cli.common import audit, opened
+from topoloom.app.cli.common import audit, command_context
 from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.output.text_table import Column, Table, print_note
 from topoloom.app.cli.shared_options import AsCsv, AsJson
@@ -84,7 +84,7 @@ def list_(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
     from topoloom.app.auth import api_keys
 
     with _engine() as engine:
-        rows = [_row(key) for key in api_keys.listed(engine)]
+        rows = [_row(key) for key in api_keys.all_keys(engine)]
     if as_json:
         typer.echo(json.dumps({"items": rows}))
         return
@@ -140,7 +140,7 @@ def audit_log(fields: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = F
     from topoloom.app.store.audit_log import actions, page
 
     asked = AuditLogRequest.model_validate(fields)
-    with opened() as context:
+    with command_context() as context:
         engine = context.whole_store.keeping.engine
         document = page_of(*page(engine, asked.limit, asked.cursor, asked.wanted))
         known = actions(engine) if asked.action is not None and not document["items"] else None

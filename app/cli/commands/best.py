@@ -5,7 +5,7 @@ from typing import Any
 
 import typer
 
-from topoloom.app.cli.common import opened, with_tasks
+from topoloom.app.cli.common import command_context, with_tasks
 from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.shared_options import AsCsv, AsJson
 from topoloom.app.requests.options import cluster, listing
@@ -40,7 +40,7 @@ def best(fields: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False)
     from topoloom.app.services import best as service
 
     request = BestRequest.model_validate(with_tasks(fields, Settings()))
-    with opened() as context:
+    with command_context() as context:
         answer = document.of(service.find(context, request))
     if as_json:
         typer.echo(json.dumps(answer, separators=(",", ":")))

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from topoloom.app.cli.common import audit, opened
+from topoloom.app.cli.common import audit, command_context
 from topoloom.app.cli.shared_options import AsJson
 
 app = typer.Typer(
@@ -26,7 +26,7 @@ def info(as_json: AsJson = False) -> None:
     from topoloom.app.documents import cache
     from topoloom.app.store.eviction import usage
 
-    with opened() as context:
+    with command_context() as context:
         found = usage(context.whole_store.keeping.engine)
         document = cache.of(found, context.settings.cache_bytes)
     if as_json:
@@ -50,7 +50,7 @@ def evict(
     """Delete answers that can be computed again, least recently used first."""
     from topoloom.app.store import eviction
 
-    with opened() as context:
+    with command_context() as context:
         most = context.settings.cache_bytes if size is None else _size(size)
         if size is None and not most:
             typer.echo("nothing evicted: no limit is set")
@@ -81,11 +81,11 @@ def export_(
 ) -> None:
     """Write all stored answers to a file."""
     from topoloom.app.files.local_files import is_stream
-    from topoloom.app.store.cache_transfer import exported
+    from topoloom.app.store.cache_transfer import export_cache
 
-    with opened() as context, TemporaryDirectory() as folder:
+    with command_context() as context, TemporaryDirectory() as folder:
         written = Path(folder) / "cache" if is_stream(file) else file
-        found = exported(context.whole_store.keeping.engine, written)
+        found = export_cache(context.whole_store.keeping.engine, written)
         if is_stream(file):
             with written.open("rb") as content:
                 shutil.copyfileobj(content, sys.stdout.buffer)
@@ -100,16 +100,16 @@ def import_(
 ) -> None:
     """Store the answers of an exported file."""
     from topoloom.app.files.local_files import is_stream
-    from topoloom.app.store.cache_transfer import imported
+    from topoloom.app.store.cache_transfer import import_cache
 
-    with opened() as context, TemporaryDirectory() as folder:
+    with command_context() as context, TemporaryDirectory() as folder:
         if is_stream(file):
             # The import reads the file twice: a check precedes the first stored document.
             file = Path(folder) / "cache"
             with file.open("wb") as copied:
                 shutil.copyfileobj(sys.stdin.buffer, copied)
         engine = context.whole_store.keeping.engine
-        found = imported(engine, file)
+        found = import_cache(engine, file)
         audit(engine, "cache import", f"{found.stored} documents")
     others = f"; {found.other_kernels} of other kernels, readable by id only" * bool(
         found.other_kernels

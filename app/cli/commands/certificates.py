@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from topoloom.app.cli.common import opened, source_of, write
+from topoloom.app.cli.common import command_context, source_of, write
 from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.shared_options import Out, Reading, Source, reads_topology
 from topoloom.app.requests.options import collectives
@@ -24,7 +24,7 @@ def certify(reading: Reading, source: Source, fields: dict[str, Any], out: Out =
     from topoloom.app.certificates.document import document_of
     from topoloom.app.services import topologies
 
-    with opened() as context:
+    with command_context() as context:
         topology = topologies.load(context, source_of(source, reading, context)).topology
     document = document_of(topology, fields.get("steps"))
     write(json.dumps(document, separators=(",", ":")), out, "certificate")
@@ -33,7 +33,7 @@ def certify(reading: Reading, source: Source, fields: dict[str, Any], out: Out =
 @app.command()
 def check(certificate: CertificateFile) -> None:
     """Check a certificate, with code independent of the search; exit 1 if the proof fails."""
-    from topoloom.app.certificates.check import CertificateFailed, checked
+    from topoloom.app.certificates.check import CertificateFailed, proved_claims
     from topoloom.app.config import Settings
     from topoloom.app.files.local_files import UnusableFile, read_json
 
@@ -41,7 +41,7 @@ def check(certificate: CertificateFile) -> None:
     if not isinstance(document, dict) or document.get("schema") != "certificate/1":
         raise UnusableFile(certificate, "must be a certificate/1 document")
     try:
-        proved = checked(document)
+        proved = proved_claims(document)
     except CertificateFailed as failed:
         typer.echo(f"not proved: {failed}")
         raise typer.Exit(1) from None

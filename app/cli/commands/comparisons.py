@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topoloom.app.cli.common import opened, source_of, with_lists
+from topoloom.app.cli.common import command_context, source_of, with_lists
 from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.shared_options import AsCsv, AsJson, Out, Reading, Source, reads_topology
 from topoloom.app.requests.options import cluster, collectives, exports, simulations
@@ -57,7 +57,7 @@ def _show_stored(request: "ComparisonRequest", as_json: bool, as_csv: bool) -> N
     from topoloom.app.cli.output.best import comparison_table
     from topoloom.app.services import comparisons
 
-    with opened() as context:
+    with command_context() as context:
         answer = comparisons.create(context, request)
     if as_json:
         typer.echo(answer.text())
@@ -80,7 +80,7 @@ def algorithms(
     from topoloom.app.requests.evaluations import ComparisonRequest
     from topoloom.app.services import comparisons
 
-    with opened() as context:
+    with command_context() as context:
         members = {**fields, "topology": source_of(source, reading, context)}
         request = ComparisonRequest.model_validate(members)
         with context.watch():
@@ -130,7 +130,7 @@ def baselines(
     if (out is None) != (name is None):
         raise typer.BadParameter("--baseline and --out must be given together")
     request = SimulationRequest.model_validate(fields)
-    with opened() as context:
+    with command_context() as context:
         topology = topologies.load(context, source_of(source, reading, context)).topology
         speeds = (request.alpha_us, request.node_gbps, request.link_gbps)
         topologies.note_speeds(context, topology, *speeds)
@@ -177,7 +177,7 @@ def heights(
 
     names = [option.name for option in _HEIGHT_SPEEDS if option.name in fields]
     on = ExportRequest.model_validate({name: fields.pop(name) for name in names})
-    with opened() as context:
+    with command_context() as context:
         members = with_lists(fields, context.settings)
         members["topology"] = source_of(source, reading, context)
         request = ScheduleRequest.model_validate(members)

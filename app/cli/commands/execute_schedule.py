@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import StrictInt
 
-from topoloom.app.cli.output.formatting import counted
+from topoloom.app.cli.output.formatting import number_of
 from topoloom.app.cli.output.text_table import say
 from topoloom.app.extras import require_extra
 from topoloom.app.files.local_files import read_json
@@ -135,8 +135,8 @@ def show(document: dict[str, Any]) -> None:
     runs = len(document["seconds"])
     lines = [
         f"{document['collective']} of {document['bytes']} bytes between {document['ranks']} "
-        f"processes: {counted(document['rounds'], 'round')}, "
-        f"{counted(document['messages'], 'message')}, "
+        f"processes: {number_of(document['rounds'], 'round')}, "
+        f"{number_of(document['messages'], 'message')}, "
         f"{document['bytes_moved']} bytes moved"
     ]
     wrong = document["mistakes"]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topoloom.app.cli.common import opened, show, source_of, with_lists
+from topoloom.app.cli.common import command_context, show, source_of, with_lists
 from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.shared_options import AsCsv, AsJson, Reading, Source, reads_topology
 from topoloom.app.requests.options import collectives, sweeps_and_jobs
@@ -48,19 +48,19 @@ def faults(
         from topoloom.app.plots import canvas
 
         canvas.require_drawable(picture, beside=True)
-    with opened() as context:
-        answer = analyzed(context, source, reading, fields)
+    with command_context() as context:
+        answer = fault_analysis(context, source, reading, fields)
     show(answer, as_json, as_csv)
     if picture is not None:
         from topoloom.app.plots import canvas
         from topoloom.app.plots import faults as plot
 
         document = answer.document()
-        with canvas.drawn(picture, *plot.size(document)) as figure:
+        with canvas.saved_figure(picture, *plot.size(document)) as figure:
             plot.draw(figure, document)
 
 
-def analyzed(
+def fault_analysis(
     context: "Context", source: str, reading: "Reading", fields: dict[str, Any]
 ) -> "Artefact":
     """Return the sweep/1 document of a fault analysis, stored or computed."""

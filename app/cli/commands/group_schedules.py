@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from topoloom.app.cli.common import opened, source_of, with_groups
+from topoloom.app.cli.common import command_context, source_of, with_groups
 
 if TYPE_CHECKING:
     from topoloom.app.cli.shared_options import Reading
@@ -34,18 +34,18 @@ def schedule_groups(
     from topoloom.app.files.local_files import is_stream
     from topoloom.app.files.zip_archives import write_folder
     from topoloom.app.requests.group_schedules import GroupScheduleRequest
-    from topoloom.app.services.group_schedules import joint
+    from topoloom.app.services.group_schedules import group_schedules
 
     for name in fields:
         if name not in GroupScheduleRequest.model_fields:
             hint = f"--{name.replace('_', '-')}"
             raise typer.BadParameter("must be absent with --groups", param_hint=hint)
     speeds = {name: value for name, value in on.model_dump().items() if name in _SPEEDS}
-    with opened() as context:
+    with command_context() as context:
         members = with_groups(fields, context.settings)
         members |= {name: value for name, value in speeds.items() if value is not None}
         members["topology"] = source_of(source, reading, context)
-        found = joint(context, GroupScheduleRequest.model_validate(members))
+        found = group_schedules(context, GroupScheduleRequest.model_validate(members))
         files = {} if out is None else dict(_files(context, found, form, options))
         if out is not None:
             write_folder(out, files)

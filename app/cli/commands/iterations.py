@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topoloom.app.cli.common import is_file, named_graphs, opened
+from topoloom.app.cli.common import command_context, is_file, named_graphs
 from topoloom.app.cli.option_parameters import request_options
-from topoloom.app.cli.shared_options import AsCsv, AsJson, Reading, given
+from topoloom.app.cli.shared_options import AsCsv, AsJson, Reading, without_none
 from topoloom.app.requests.options import cluster, iterations
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def iteration(
 
     if timeline is not None:
         _require_writable(timeline)
-    with opened() as context:
+    with command_context() as context:
         if is_file(model):
             fields["model"] = read_model_file(Path(model), context.settings)
         else:
@@ -61,7 +61,7 @@ def iteration(
         topology = fields.get("topology", "")
         if topology and is_file(topology):
             topology = fields["topology"] = f"@{topology}"
-        fields |= given(graphs=named_graphs(topology, Reading(), context) or None)
+        fields |= without_none(graphs=named_graphs(topology, Reading(), context) or None)
         request = IterationRequest.model_validate(fields)
         if timeline is not None:
             # The stored document has no operations.
@@ -98,9 +98,9 @@ def _write(path: Path, one: "Iteration") -> None:
         write_bytes(path, timeline_csv(one).encode())
     elif suffix in (".svg", ".png"):
         from topoloom.app.plots import iteration as plot
-        from topoloom.app.plots.canvas import drawn
+        from topoloom.app.plots.canvas import saved_figure
 
-        with drawn(path, *plot.size(one)) as figure:
+        with saved_figure(path, *plot.size(one)) as figure:
             plot.draw(figure, one)
     else:
         _require_directory(path)

@@ -10,7 +10,7 @@ from topoloom.app.cli.common import audit
 from topoloom.app.cli.effective_settings import overriding
 from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.output.text_table import Column, Table
-from topoloom.app.cli.shared_options import AsCsv, AsJson, given
+from topoloom.app.cli.shared_options import AsCsv, AsJson, without_none
 from topoloom.app.config import Settings
 from topoloom.app.requests.options import sweeps_and_jobs
 
@@ -53,7 +53,9 @@ def worker(
 ) -> None:
     """Run jobs until stopped; any number of workers can share a database."""
     settings = Settings(
-        **given(worker_concurrency=concurrency, worker_host=metrics_host, worker_port=metrics_port),
+        **without_none(
+            worker_concurrency=concurrency, worker_host=metrics_host, worker_port=metrics_port
+        ),
         run_worker=True,
     )
     from topoloom.app.jobs.worker_pool.fork_server import prepare
@@ -134,7 +136,7 @@ class _Database:
     def deliveries(self, job: str) -> dict[str, Any]:
         from topoloom.app.jobs.webhooks import document as document
 
-        return document.listed(self._jobs.deliveries(job))
+        return document.delivery_list(self._jobs.deliveries(job))
 
     def resend(self, job: str, delivery: str) -> dict[str, Any]:
         from topoloom.app.jobs.webhooks import document as document
@@ -142,7 +144,7 @@ class _Database:
         return document.of(self._jobs.resend(job, delivery))
 
 
-def queried(url: str | None, query: Callable[[_JobSource], Any]) -> Any:
+def query_result(url: str | None, query: Callable[[_JobSource], Any]) -> Any:
     """Return the result of a query to the service at a URL, or to the database."""
     if url is not None:
         try:
@@ -177,7 +179,7 @@ def list_(
     PageRequest.model_validate(
         {name: fields[name] for name in ("limit", "cursor") if name in fields}
     )
-    page = queried(url, lambda jobs: jobs.list(fields))
+    page = query_result(url, lambda jobs: jobs.list(fields))
     if as_json:
         typer.echo(json.dumps(page))
         return
@@ -192,13 +194,13 @@ def list_(
 @jobs_app.command()
 def show(job: JobArgument, url: Url = None, as_json: AsJson = False) -> None:
     """Show the state and progress of a job."""
-    _print(queried(url, lambda jobs: jobs.show(job)), as_json)
+    _print(query_result(url, lambda jobs: jobs.show(job)), as_json)
 
 
 @jobs_app.command()
 def cancel(job: JobArgument, url: Url = None, as_json: AsJson = False) -> None:
     """Cancel a job and its parts."""
-    _print(queried(url, lambda jobs: jobs.cancel(job)), as_json)
+    _print(query_result(url, lambda jobs: jobs.cancel(job)), as_json)
 
 
 @jobs_app.command()
@@ -221,7 +223,7 @@ def wait(
                 return state
             time.sleep(min(0.5, max(0.0, end - time.monotonic())))
 
-    state = queried(url, last_state)
+    state = query_result(url, last_state)
     _print(state, as_json)
     if state["state"] != "done":
         raise typer.Exit(1)
@@ -257,7 +259,7 @@ def deliveries(
     job: JobArgument, url: Url = None, as_json: AsJson = False, as_csv: AsCsv = False
 ) -> None:
     """List the webhook deliveries of a job, with their attempts."""
-    found = queried(url, lambda jobs: jobs.deliveries(job))
+    found = query_result(url, lambda jobs: jobs.deliveries(job))
     if as_json:
         typer.echo(json.dumps(found))
         return
@@ -276,5 +278,5 @@ def resend(
     as_json: AsJson = False,
 ) -> None:
     """Send a webhook again, under the same id."""
-    found = queried(url, lambda jobs: jobs.resend(job, delivery))
+    found = query_result(url, lambda jobs: jobs.resend(job, delivery))
     typer.echo(json.dumps(found) if as_json else f"{found['id']}: {found['state']}")

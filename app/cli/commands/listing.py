@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topoloom.app.cli.common import opened
+from topoloom.app.cli.common import command_context
 from topoloom.app.cli.completion import among
 from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.output.formatting import short_id
@@ -55,19 +55,19 @@ def list_(
 ) -> None:
     """List stored answers, newest first: designs, topologies, schedules and others."""
     from topoloom.app.documents import listing
-    from topoloom.app.documents.sparse_fields import check_paths, picked
+    from topoloom.app.documents.sparse_fields import check_paths, select_fields
     from topoloom.app.requests.listing import ListRequest
 
     request = ListRequest.model_validate(fields)
     stored_kind = kind_of(kind)
     paths = request.fields and check_paths(request.fields, listing.entry_model(stored_kind))
-    with opened() as context:
+    with command_context() as context:
         page = context.whole_store.page(stored_kind, request.limit, request.cursor, request.wanted)
     entries, cursor = page
     if as_json:
         document = listing.of(*page)
         if paths:
-            document["items"] = picked(document["items"], paths)
+            document["items"] = select_fields(document["items"], paths)
         typer.echo(json.dumps(document))
         return
     Table(_COLUMNS, [_row(entry) for entry in entries]).print(as_csv)

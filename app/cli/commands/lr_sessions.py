@@ -33,11 +33,11 @@ Url = Annotated[
 
 @contextmanager
 def _sessions(url: str | None) -> "Iterator[Sessions]":
-    from topoloom.app.cli.commands.lr_sessions_backend import opened
+    from topoloom.app.cli.commands.lr_sessions_backend import open_backend
 
     if url is not None:
         _require_address(url)
-    with opened(url) as sessions:
+    with open_backend(url) as sessions:
         yield sessions
 
 

@@ -59,7 +59,7 @@ class Sessions(Protocol):
 
 
 @contextmanager
-def opened(url: str | None) -> Iterator[Sessions]:
+def open_backend(url: str | None) -> Iterator[Sessions]:
     """Open the database of the settings, or the service at a URL."""
     if url is not None:
         from topoloom.app.client import Client

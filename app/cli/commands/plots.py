@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topoloom.app.cli import cache_lookup
-from topoloom.app.cli.common import opened, source_of, with_tasks
+from topoloom.app.cli.common import command_context, source_of, with_tasks
 from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.shared_options import Reading, reads_topology
 from topoloom.app.requests.options import cluster, sweeps_and_jobs
@@ -39,7 +39,7 @@ def frontier(fields: dict[str, Any], out: Out) -> None:
 
     canvas.require_drawable(out)
     document = _frontier(FrontierRequest.model_validate(fields))
-    with canvas.drawn(out, *plot.size(document)) as figure:
+    with canvas.saved_figure(out, *plot.size(document)) as figure:
         plot.draw(figure, document)
     _done(out)
 
@@ -69,7 +69,7 @@ def sizes(fields: dict[str, Any], out: Out) -> None:
     canvas.require_drawable(out)
     request = SizesRequest.model_validate(with_tasks(fields, Settings()))
     document = _frontier(request.frontier())
-    with canvas.drawn(out, *plot.SIZE) as figure:
+    with canvas.saved_figure(out, *plot.SIZE) as figure:
         plot.draw(figure, document, request)
     _done(out)
 
@@ -83,7 +83,7 @@ def load(reading: Reading, schedule: ScheduleFile, topology: TopologyOption, out
 
     canvas.require_drawable(out)
     read, loaded = _schedule(schedule, topology, reading)
-    with canvas.drawn(out, *plot.SIZE) as figure:
+    with canvas.saved_figure(out, *plot.SIZE) as figure:
         plot.draw(figure, read, loaded)
     _done(out)
 
@@ -110,7 +110,7 @@ def tree(
     canvas.require_drawable(out)
     read, loaded = _schedule(schedule, topology, reading)
     broadcast = broadcasts.broadcast_of(read, root, number, part)
-    with canvas.drawn(out, *plot.size(broadcast), arrange=False) as figure:
+    with canvas.saved_figure(out, *plot.size(broadcast), arrange=False) as figure:
         plot.draw(figure, broadcast, loaded)
     _done(out)
 
@@ -120,7 +120,7 @@ def _frontier(request: "FrontierRequest") -> dict[str, Any]:
         return answer.document()
     from topoloom.app.services import frontiers
 
-    with opened() as context:
+    with command_context() as context:
         return frontiers.frontier(context, request).document()
 
 
@@ -128,7 +128,7 @@ def _schedule(path: Path, topology: str, reading: Reading) -> "tuple[Schedule, T
     from topoloom.app.files.local_files import read_json
     from topoloom.app.services import schedules, topologies
 
-    with opened() as context:
+    with command_context() as context:
         loaded = topologies.load(context, source_of(topology, reading, context)).topology
         return schedules.read(read_json(path, context.settings), loaded), loaded
 

@@ -10,7 +10,7 @@ from topoloom.schedules.simulate.fit_link_costs import Row, fit
 COLUMNS = ("bytes", "messages", "chunks", "seconds")
 
 
-def measured(ranks: int, repeat: int, timeout_seconds: float) -> list[Row]:
+def measured_times(ranks: int, repeat: int, timeout_seconds: float) -> list[Row]:
     """Return measured message times, between new processes or those that torchrun started.
 
     Under torchrun, only rank 0 returns rows.

@@ -6,7 +6,7 @@ import typer
 
 from topoloom.app.cli.commands.cache import app
 from topoloom.app.cli.commands.listing import KIND, kind_of
-from topoloom.app.cli.common import audit, opened
+from topoloom.app.cli.common import audit, command_context
 
 if TYPE_CHECKING:
     from topoloom.app.services.context import Context
@@ -31,7 +31,7 @@ def label(
     from topoloom.app.services import retention
 
     act = retention.unlabel if remove else retention.label
-    with opened() as context:
+    with command_context() as context:
         entry = act(context, kind_of(kind), _checked(identity), _word(word))
         _audit(context, "unlabel" if remove else "label", kind, f"{entry.id} {word}")
     typer.echo(f"{entry.id}: {', '.join(entry.labels) or 'no labels'}")
@@ -66,7 +66,7 @@ def delete(kind: KIND, identity: Id) -> None:
     """Delete a stored document, unless it is pinned."""
     from topoloom.app.services import retention
 
-    with opened() as context:
+    with command_context() as context:
         deleted = retention.delete(context, kind_of(kind), _checked(identity))
         _audit(context, "delete", kind, deleted)
     typer.echo(f"{deleted}: deleted")
@@ -75,7 +75,7 @@ def delete(kind: KIND, identity: Id) -> None:
 def _pin(kind: str, identity: str, *, pinned: bool) -> None:
     from topoloom.app.services import retention
 
-    with opened() as context:
+    with command_context() as context:
         entry = retention.pin(context, kind_of(kind), _checked(identity), pinned=pinned)
         _audit(context, "pin" if pinned else "unpin", kind, entry.id)
     typer.echo(f"{entry.id}: {'pinned' if entry.pinned else 'not pinned'}")
@@ -84,7 +84,7 @@ def _pin(kind: str, identity: str, *, pinned: bool) -> None:
 def _share(kind: str, identity: str, *, shared: bool) -> None:
     from topoloom.app.services import retention
 
-    with opened() as context:
+    with command_context() as context:
         entry = retention.share(context, kind_of(kind), _checked(identity), shared=shared)
         _audit(context, "share" if shared else "unshare", kind, entry.id)
     typer.echo(f"{entry.id}: {'shared' if entry.shared else 'not shared'}")

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topoloom.app.cli.common import described, is_beside, opened, source_of, with_lists, write
+from topoloom.app.cli.common import (
+    command_context,
+    is_beside,
+    schedule_summary,
+    source_of,
+    with_lists,
+    write,
+)
 from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.shared_options import AsJson, Out, Reading, Source, reads_topology
 from topoloom.app.requests.options import cluster, collectives, exports
@@ -86,7 +93,7 @@ def schedule(reading: Reading, source: Source, fields: dict[str, Any], out: Out 
     if "groups" in fields or "traffic" in fields:
         schedule_groups(reading, source, fields, on, form, options, out)
         return
-    with opened() as context:
+    with command_context() as context:
         members = with_lists(fields, context.settings)
         members["topology"] = source_of(source, reading, context)
         request = ScheduleRequest.model_validate(members)
@@ -97,7 +104,7 @@ def schedule(reading: Reading, source: Source, fields: dict[str, Any], out: Out 
         if "alpha_us" in of_format:
             subject = topologies.load_subject(context, SCHEDULE.read(artefact).subject)
             topologies.note_speeds(context, subject.topology, on.alpha_us, on.node_gbps)
-        write(exported, out, described(artefact.summary))
+        write(exported, out, schedule_summary(artefact.summary))
         written = _written(form, exported, options)
         show_speed(
             lambda: schedule_speed.speed(context, artefact, request, on, written),
@@ -139,7 +146,7 @@ def verify(
     from topoloom.schedules.formats import Options
 
     options = Options(dialect=fields.get("dialect"), runtime=fields.get("runtime"))
-    with opened() as context:
+    with command_context() as context:
         loaded = topologies.load(context, source_of(topology, reading, context))
         program = ProgramFile.at(schedule, options, context.settings)
         if program.form == "json":
@@ -186,7 +193,7 @@ def execute(
         raise typer.BadParameter(
             "must be given with options that read or change a topology", param_hint="--topology"
         )
-    with opened() as context:
+    with command_context() as context:
         source = None if topology is None else source_of(topology, reading, context)
         document = execute_schedule.execute_file(context, schedule, source, options, read)
     if as_json:
@@ -206,7 +213,7 @@ def probe(fields: dict[str, Any], out: Out = None, as_json: AsJson = False) -> N
     from topoloom.app.files.local_files import is_stream, write_text
 
     options = ProbeOptions.model_validate(fields)
-    rows = probing.measured(options.ranks, options.repeat, options.timeout)
+    rows = probing.measured_times(options.ranks, options.repeat, options.timeout)
     if not rows:
         return
     document = probing.document_of(rows)
@@ -250,7 +257,7 @@ def simulate(
 
     read = Options(dialect=fields.pop("dialect", None), runtime=fields.pop("runtime", None))
     request = SimulationRequest.model_validate(fields)
-    with opened() as context:
+    with command_context() as context:
         loaded = topologies.load(context, source_of(topology, reading, context))
         program = ProgramFile.at(schedule, read, context.settings)
         if program.form == "json":

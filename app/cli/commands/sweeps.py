@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from topoloom.app.cli import cache_lookup
-from topoloom.app.cli.common import is_file, opened, show, with_tasks
+from topoloom.app.cli.common import command_context, is_file, show, with_tasks
 from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.output.text_table import print_note
 from topoloom.app.cli.shared_options import AsCsv, AsJson
@@ -84,7 +84,7 @@ def iteration(
     if plot is not None:
         from topoloom.app.plots import iteration_sweep
 
-        with canvas.drawn(plot, *iteration_sweep.size(document)) as figure:
+        with canvas.saved_figure(plot, *iteration_sweep.size(document)) as figure:
             iteration_sweep.draw(figure, document)
         typer.echo(f"plot: written to {plot}", err=True)
 
@@ -102,7 +102,7 @@ def _swept(kind: str, fields: dict[str, Any], as_json: bool, as_csv: bool) -> di
     if answer is None:
         from topoloom.app.services import sweeps
 
-        with opened() as context:
+        with command_context() as context:
             answer = sweeps.create(context, request)
     show(answer, as_json, as_csv)
     return answer.document()
@@ -130,11 +130,11 @@ def gaps(fields: dict[str, Any], as_csv: AsCsv = False, plot: Plot = None) -> No
         canvas.require_drawable(plot, beside=True)
     chosen = {name: fields.pop(name) for name in ("nodes", "degrees") if name in fields}
     request = SweepRequest.model_validate({"kind": "sizes", **chosen, "template": fields})
-    with opened() as context:
+    with command_context() as context:
         rows = services.gaps(context, request)
     gap_table(rows).print(as_csv)
     if plot is not None:
-        with canvas.drawn(plot, *panels.SIZE) as figure:
+        with canvas.saved_figure(plot, *panels.SIZE) as figure:
             panels.draw(figure, rows)
         typer.echo(f"plot: written to {plot}", err=True)
 
@@ -169,14 +169,14 @@ def network(
 
     if plot is not None:
         canvas.require_drawable(plot, beside=True)
-    with opened() as context:
+    with command_context() as context:
         fields["instances"] = read_text(instances, context.settings)
         if rings is not None:
             fields["rings"] = read_text(rings, context.settings)
         if kernel_times is not None:
             fields["kernel_times"] = read_json(kernel_times, context.settings)
         request = NetworkCurvesRequest.model_validate(fields)
-        answer = services.present(context, request)
+        answer = services.curves_document(context, request)
         context.note(*answer["notes"])
         if as_json:
             typer.echo(json.dumps(answer, separators=(",", ":")))
@@ -187,6 +187,6 @@ def network(
     if plot is not None:
         from topoloom.app.plots import network_curves as panels
 
-        with canvas.drawn(plot, *panels.SIZE) as figure:
+        with canvas.saved_figure(plot, *panels.SIZE) as figure:
             panels.draw(figure, answer)
         typer.echo(f"plot: written to {plot}", err=True)

@@ -9,7 +9,7 @@ import typer
 from topoloom.app.cli import cache_lookup
 from topoloom.app.cli.box_designs import design_boxes
 from topoloom.app.cli.common import (
-    opened,
+    command_context,
     show,
     source_of,
     with_bases,
@@ -72,7 +72,7 @@ def design(fields: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = Fals
     if answer is None:
         from topoloom.app.services import designs
 
-        with opened() as context:
+        with command_context() as context:
             answer = designs.create(context, request)
     show(answer, as_json, as_csv)
 
@@ -109,7 +109,7 @@ def files(
     options = options_of(ExportRequest.model_validate({name: fields.pop(name) for name in names}))
     service.require_available(form, options)
     request = _design_request(fields)
-    with opened() as context:
+    with command_context() as context:
         programs = service.of_design(context, designs.create(context, request), form, options)
     write_folder(out, programs)
     if is_stream(out):
@@ -146,14 +146,14 @@ def frontier(
     if answer is None:
         from topoloom.app.services import frontiers
 
-        with opened() as context:
+        with command_context() as context:
             answer = frontiers.frontier(context, request)
     show(answer, as_json, as_csv)
     if explain:
-        from topoloom.app.cli.output.frontier_explanation import explained
+        from topoloom.app.cli.output.frontier_explanation import explanation_lines
         from topoloom.app.cli.output.text_table import say
 
-        for line in explained(answer.document()):
+        for line in explanation_lines(answer.document()):
             say(line)
 
 
@@ -174,7 +174,7 @@ def topology(reading: Reading, source: Source, fields: dict[str, Any], out: Out 
 
     options = ExportRequest.model_validate(fields)
     documents.require_available(form, options)
-    with opened() as context:
+    with command_context() as context:
         artefact = topologies.create(context, source_of(source, reading, context))
         if form in documents.SIMULATOR_MEDIA_TYPES:
             built = documents.TOPOLOGY.read(artefact).topology
@@ -194,7 +194,7 @@ def measure(
     if answer is None:
         from topoloom.app.services import costs
 
-        with opened() as context:
+        with command_context() as context:
             answer = costs.measure(context, source_of(source, reading, context))
     show(answer, as_json, as_csv)
 
@@ -226,6 +226,6 @@ def optimum(
     if answer is None:
         from topoloom.app.services import costs
 
-        with opened() as context:
+        with command_context() as context:
             answer = costs.optimum(context, source_of(source, reading, context), request)
     show(answer, as_json)

@@ -40,10 +40,10 @@ def cut_lines(cut: dict[str, Any], unit: str) -> list[str]:
         + (" each" if group["count"] > 1 else "")
         for group in cut.get("links", ())
     ]
-    return [*labelled("inside", held_lines), *labelled(verb, link_lines)]
+    return [*with_label("inside", held_lines), *with_label(verb, link_lines)]
 
 
-def labelled(label: str, lines: list[str]) -> list[str]:
+def with_label(label: str, lines: list[str]) -> list[str]:
     """Return lines under one label: the first lines and the number of further lines."""
     shown = lines[:MOST_CUT_LINES]
     if len(lines) > len(shown):

@@ -3,8 +3,8 @@
 from fractions import Fraction
 from typing import Any
 
-from topoloom.app.cli.output.bottleneck import cut_lines, labelled
-from topoloom.app.cli.output.formatting import counted, fraction, seconds
+from topoloom.app.cli.output.bottleneck import cut_lines, with_label
+from topoloom.app.cli.output.formatting import fraction, number_of, seconds
 from topoloom.app.cli.output.frontiers import cost_table
 from topoloom.app.cli.output.groups import show_group_optimum
 from topoloom.app.cli.output.text_table import Column, Table, say, terminal_width
@@ -133,7 +133,7 @@ def _pass_lines(facts: dict[str, Any], unit: str, kind: str) -> list[str]:
             f"{facts['optimal_inverse_rate']}"
         )
     cut = facts["bottleneck"]
-    inside = f"{counted(len(cut['nodes']), 'node')}, {cut['compute_inside']} of them {kind}"
+    inside = f"{number_of(len(cut['nodes']), 'node')}, {cut['compute_inside']} of them {kind}"
     if not (equal or one):
         inside += f", with {cut['data_inside']} of {facts['data']} units of data"
     verb = "send out" if "exit_capacity" in cut else "take in"
@@ -171,7 +171,7 @@ def value_lines(document: dict[str, Any]) -> list[str]:
         lines.append(f"{kinds}: no gain from more capacity, no loss from slightly less")
     if restored := document.get("restored"):
         rows = [f"{_named(part['nodes'])}: {_short(part['algbw'])} {unit}" for part in restored]
-        lines += ["", *labelled("after repair", rows)]
+        lines += ["", *with_label("after repair", rows)]
     return lines
 
 

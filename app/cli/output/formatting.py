@@ -35,10 +35,10 @@ def rate(text: str) -> str:
     return fraction(text) if len(text) <= 12 else f"{float(Fraction(text)):.6g}"
 
 
-def counted(number: int, noun: str) -> str:
+def number_of(number: int, noun: str) -> str:
     """Return a number with its noun, in the plural unless the number is 1.
 
-    >>> counted(1, "node"), counted(2, "node")
+    >>> number_of(1, "node"), number_of(2, "node")
     ('1 node', '2 nodes')
     """
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -8,7 +8,7 @@ from topoloom.app.cli.output.formatting import fraction, name_of, steps_of
 from topoloom.synth.recipes.recipe import parse
 
 
-def explained(document: dict[str, Any]) -> Iterator[str]:
+def explanation_lines(document: dict[str, Any]) -> Iterator[str]:
     """Yield the lines that explain a frontier/1 document: bounds, then points."""
     yield from _bounds(document)
     for number, point in enumerate(document["frontier"], start=1):

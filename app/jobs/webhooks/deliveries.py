@@ -93,7 +93,7 @@ def pause(attempts: int) -> float:
     return FIRST_PAUSE_SECONDS * 2 ** (attempts - 1) if attempts else 0.0
 
 
-def unsent(engine: Engine) -> list[Unsent]:
+def unsent_deliveries(engine: Engine) -> list[Unsent]:
     """Return the deliveries that wait or are sent now; of each host the least tried ones."""
     place = func.row_number().over(
         partition_by=WebhookRow.host, order_by=(WebhookRow.attempts, WebhookRow.id)

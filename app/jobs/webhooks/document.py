@@ -56,7 +56,7 @@ def of(delivery: Delivery) -> dict[str, Any]:
     }
 
 
-def listed(deliveries: Iterable[Delivery]) -> dict[str, Any]:
+def delivery_list(deliveries: Iterable[Delivery]) -> dict[str, Any]:
     """Return the document of some deliveries."""
     return {"items": [of(delivery) for delivery in deliveries]}
 

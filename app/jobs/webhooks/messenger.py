@@ -94,7 +94,7 @@ class Messenger:
     def _look(self, engine: Engine) -> None:
         try:
             with self._database:
-                found = deliveries.unsent(engine)
+                found = deliveries.unsent_deliveries(engine)
         except SQLAlchemyError as error:
             log.warning("webhooks: the database cannot be used: %s", first_line(error))
             return

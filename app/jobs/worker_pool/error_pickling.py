@@ -16,16 +16,16 @@ class PackedError:
     members: dict[str, Any]
 
 
-def packed(error: Exception) -> PackedError:
+def pack_error(error: Exception) -> PackedError:
     """Return the packed form of an error."""
     return PackedError(type(error), error.args, dict(error.__dict__))
 
 
-def unpacked(parcel: PackedError) -> Exception:
+def unpack_error(parcel: PackedError) -> Exception:
     """Return the error that was packed: of the same class, with the same message and members.
 
     >>> from topoloom.synth.errors import InvalidRecipe
-    >>> again = unpacked(packed(InvalidRecipe("/recipe", "must be one")))
+    >>> again = unpack_error(pack_error(InvalidRecipe("/recipe", "must be one")))
     >>> again, again.field, again.rule
     (InvalidRecipe('/recipe: must be one'), '/recipe', 'must be one')
     """

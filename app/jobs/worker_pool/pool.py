@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 from topoloom.app.config import Settings
 from topoloom.app.documents.base import Presented
 from topoloom.app.jobs.worker_pool.claims import Claims
-from topoloom.app.jobs.worker_pool.error_pickling import unpacked
+from topoloom.app.jobs.worker_pool.error_pickling import unpack_error
 from topoloom.app.jobs.worker_pool.errors import Cancelled, WorkDied
 from topoloom.app.jobs.worker_pool.fork_server import prepare
 from topoloom.app.jobs.worker_pool.store_proxy import ANSWERED, PROGRESS, RAISED, Call, StoreServer
@@ -163,7 +163,7 @@ class WorkerPool:
                 case str(name) if name == PROGRESS:
                     watch.hear(*call.arguments)
                 case str(name) if name == RAISED:
-                    raise unpacked(call.arguments[0])
+                    raise unpack_error(call.arguments[0])
                 case str(name) if name == ANSWERED:
                     return _done(served, *call.arguments)
                 case _:

@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from topoloom.app.config import KERNEL_VERSION
-from topoloom.app.jobs.worker_pool.error_pickling import PackedError, packed, unpacked
+from topoloom.app.jobs.worker_pool.error_pickling import PackedError, pack_error, unpack_error
 from topoloom.app.store.artifacts import Artefact, Asked, Computed, Listed, canonical, compact
 from topoloom.app.store.index_metadata import Facts, facts_of
 from topoloom.app.store.lock_waits import one_bound
@@ -78,7 +78,7 @@ class RemoteStore:
         self._connection.send(Call(name, arguments))
         answer = self._connection.recv()
         if isinstance(answer, PackedError):
-            raise unpacked(answer)
+            raise unpack_error(answer)
         return answer
 
 
@@ -124,7 +124,7 @@ class StoreServer:
         try:
             return getattr(self, call.name)(*call.arguments)
         except LookupError as error:
-            return packed(error)
+            return pack_error(error)
 
     def find(self, kind: str, identity: str) -> Artefact | None:
         """See `app.store.document_store.Store.find`."""

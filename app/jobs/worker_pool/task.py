@@ -59,7 +59,7 @@ def _text(request: Request) -> str:
     return request.model_dump_json(exclude_unset=True, exclude_none=True, by_alias=True)
 
 
-def parsed(model: type[B], body: bytes) -> B:
+def parse_request(model: type[B], body: bytes) -> B:
     """Return the request of a model that a text holds.
 
     Raises:

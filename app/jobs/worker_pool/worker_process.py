@@ -19,12 +19,12 @@ from typing import Any
 from fastapi.exceptions import RequestValidationError
 
 from topoloom.app.config import Settings
-from topoloom.app.jobs.worker_pool.error_pickling import packed
+from topoloom.app.jobs.worker_pool.error_pickling import pack_error
 from topoloom.app.jobs.worker_pool.store_proxy import ANSWERED, PROGRESS, RAISED, Call, RemoteStore
-from topoloom.app.jobs.worker_pool.task import Task, parsed
+from topoloom.app.jobs.worker_pool.task import Task, parse_request
 from topoloom.app.requests.renamed import SENT
 from topoloom.app.services.context import Context
-from topoloom.app.services.open_context import mended
+from topoloom.app.services.open_context import recompute_document
 from topoloom.app.services.operations import OPERATIONS
 from topoloom.app.store.artifacts import Artefact
 from topoloom.schedules.errors import TooLarge
@@ -43,20 +43,22 @@ def work(connection: Connection, settings: Settings, task: Task) -> None:
     """Run a task; send its store calls, its progress and its end over the connection."""
     _become_a_worker(settings.max_work_bytes)
     store = RemoteStore(connection)
-    context = Context(store, settings, partial(progress_listener, _teller(connection)), mend=mended)
+    context = Context(
+        store, settings, partial(progress_listener, _teller(connection)), mend=recompute_document
+    )
     try:
         operation, asked, former = OPERATIONS[task.operation], task.request, {}
         SENT.set(former)
-        body = parsed(operation.body, asked) if isinstance(asked, bytes) else asked
+        body = parse_request(operation.body, asked) if isinstance(asked, bytes) else asked
         found = operation.answer(context, body)
         last = Call(ANSWERED, (_without_content(found), tuple(context.notes), former))
     except MemoryError:
         rule = f"needs more than {settings.max_work_bytes} bytes of memory, the limit of one answer"
-        last = Call(RAISED, (packed(TooLarge("", rule)),))
+        last = Call(RAISED, (pack_error(TooLarge("", rule)),))
     except Exception as error:
         if not (hasattr(error, "rule") or isinstance(error, RequestValidationError)):
             log.exception("the computation of a %s failed", task.operation)
-        last = Call(RAISED, (packed(error),))
+        last = Call(RAISED, (pack_error(error),))
     with contextlib.suppress(BrokenPipeError):
         connection.send(last)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.app.jobs.work import LIMITS, Work, until
-from topoloom.app.api.problems import described
+from topoloom.app.api.problems import problem_document
 from topoloom.app.jobs.facade import Jobs
 from topoloom.app.jobs.worker import Worker
 
@@ -24,7 +24,7 @@ def started_on(work):
     running = []
 
     def start(engine, limits=LIMITS):
-        explain = lambda error, path: described(error, path).model_dump()  # noqa: E731
+        explain = lambda error, path: problem_document(error, path).model_dump()  # noqa: E731
         worker = Worker(engine, work, explain, limits)
         worker.start()
         running.append(worker)

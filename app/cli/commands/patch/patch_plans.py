@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from topoloom.app.cli.common import is_file, opened, source_of, with_wiring, write
+from topoloom.app.cli.common import command_context, is_file, source_of, with_wiring, write
 from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.output.text_table import print_note
 from topoloom.app.cli.shared_options import AsJson, Out, Reading, Source, reads_topology
@@ -91,7 +91,7 @@ def plan(
         raise typer.BadParameter("must not be combined with --format", param_hint="--json")
     as_table = not (as_json or out or (chosen and chosen.name != "DEFAULT"))
     patch_plans.require_available(form)
-    with opened() as context:
+    with command_context() as context:
         fields = with_wiring(fields, context.settings)
         fields["topology"] = source_of(source, reading, context)
         artefact = patch_plans.create(context, PatchPlanRequest.model_validate(fields))
@@ -154,7 +154,7 @@ def load_plan(plan: Path, plant: str | None, topology: str | None = None) -> Loa
     if is_file(str(plan)) or not is_id(str(plan)):
         document = read_json(plan, settings)
     if document is None or topology is not None:
-        with opened() as context:
+        with command_context() as context:
             if document is None:
                 artefact = context.read("patch-plan", str(plan))
                 document, stored = content_of(artefact)

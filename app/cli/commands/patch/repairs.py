@@ -35,13 +35,13 @@ def faults(
     from topoloom.app.cli.output.patch_plans import failures_table
     from topoloom.app.requests.patch_plans import FaultAnalysisRequest
     from topoloom.app.services.patch_plans import MOST_RATED
-    from topoloom.app.services.repairs import surveyed
+    from topoloom.app.services.repairs import failure_effects
 
     plan_file = load_plan(plan, plant, wired)
     request = FaultAnalysisRequest.model_validate(fields)
     at_once = request.at_once
     most = min(MOST_RATED, plan_file.settings.max_optimum_nodes)
-    failures = surveyed(plan_file.plan, at_once, most)
+    failures = failure_effects(plan_file.plan, at_once, most)
     failures_table(failures[: request.worst]).print(as_csv)
     if not as_csv:
         cut = sum(not failure.connected for failure in failures)
