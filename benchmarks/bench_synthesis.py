@@ -39,7 +39,7 @@ from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import parse
 from topoloom.synth.search.frontier import Frontier, frontier
 from topoloom.synth.topology.topology import Topology
-from topoloom.synth.wiring import Layout, assign_ports, sized
+from topoloom.synth.wiring import Layout, assign_ports, smallest_plant
 
 MEASURED = (
     "GeneralizedKautz(4, 1024)",
@@ -169,7 +169,7 @@ def wiring(repeat: int) -> None:
     title("port assignment over d panels", "links")
     for text in ("LineGraph(3, Circulant(16, 3, 4))", "GeneralizedKautz(16, 4096)"):
         topology = build(parse(text))
-        panels = sized(topology, Layout.PER_PORT)
+        panels = smallest_plant(topology, Layout.PER_PORT)
         assign_ports(topology, panels)
         found = timed(lambda t=topology, p=panels: assign_ports(t, p), repeat)
         print(f"{text:<58}{found}  {topology.link_count:,}")

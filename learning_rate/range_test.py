@@ -14,7 +14,7 @@ from typing import Any
 
 from topoloom.learning_rate.errors import InvalidObservation, InvalidOptions
 from topoloom.learning_rate.forecasting.forecast import usable
-from topoloom.learning_rate.state_machine.candidate_selection import exploded
+from topoloom.learning_rate.state_machine.candidate_selection import has_exploded
 from topoloom.learning_rate.state_machine.decayed_trials import CLEAR, STEP, standard_error
 
 MIN_STEPS = 8  # of a trial
@@ -114,7 +114,7 @@ def range_test(
     for rate in rates:
         losses = list[float]()
         try:
-            while len(losses) < each and not (losses and exploded(tuple(losses), losses[-1])):
+            while len(losses) < each and not (losses and has_exploded(tuple(losses), losses[-1])):
                 groups.set(rate * (1 - len(losses) / each))
                 losses.append(float(step()))
         finally:

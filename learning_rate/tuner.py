@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from topoloom.learning_rate.errors import InvalidOptions
 from topoloom.learning_rate.options import Options, Settings
-from topoloom.learning_rate.state_machine.extension import extended, shortest
+from topoloom.learning_rate.state_machine.extension import extend_run, shortest
 from topoloom.learning_rate.state_machine.state import Action, State
 from topoloom.learning_rate.state_machine.transitions import observe, start
 
@@ -72,7 +72,7 @@ class InProcess:
         (`learning_rate.state_machine.extension`); the state is unchanged.
         """
         length = shortest(self.state) if total_steps is None else total_steps
-        self.state = extended(self.state, length)
+        self.state = extend_run(self.state, length)
         return length
 
     def state_dict(self) -> dict[str, Any]:

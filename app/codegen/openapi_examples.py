@@ -20,7 +20,7 @@ from topoloom.app.client.openapi_operations import KINDS
 from topoloom.app.config import Settings
 from topoloom.synth.topology.topology import Topology
 from topoloom.synth.wiring.plant import plant_document
-from topoloom.synth.wiring.plant.regular_plants import sized
+from topoloom.synth.wiring.plant.regular_plants import smallest_plant
 
 ACCEPTED = 202
 
@@ -197,7 +197,7 @@ def _patch_plans(record: Recorder, made: Mapping[str, str]) -> None:
     record("repairPatchPlan", {"hosts": ["0"]}, id=plan["id"])
     record("analyzePatchPlanFaults", {"worst": 1}, id=plan["id"])
     record("giveUpPatchPlan", id=plan["id"])
-    plant = plant_document(sized(Topology(range(3), [(0, 1), (1, 2), (2, 0)])))
+    plant = plant_document(smallest_plant(Topology(range(3), [(0, 1), (1, 2), (2, 0)])))
     record("crossWirePlant", {"plant": plant})
 
 

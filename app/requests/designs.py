@@ -285,7 +285,7 @@ class DesignRequest(TimedRequest):
             UnknownPreset: No preset has this name.
         """
         from topoloom.schedules.model.schedule import Collective
-        from topoloom.schedules.workloads.tasks import Task, Workload, merged
+        from topoloom.schedules.workloads.tasks import Task, Workload, merge_tasks
 
         if self.preset is not None:
             return workload_preset(self.preset).workload
@@ -294,7 +294,7 @@ class DesignRequest(TimedRequest):
                 Task(Collective.of(task.collective), task.bytes, task.count)
                 for task in self.workload
             )
-            return Workload(merged(tasks))
+            return Workload(merge_tasks(tasks))
         return Workload((Task(Collective.of(self.collective), self.bytes),), single=True)
 
     @model_validator(mode="after")

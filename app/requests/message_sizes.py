@@ -17,7 +17,7 @@ from topoloom.app.requests.options import cluster, sweeps_and_jobs
 from topoloom.app.requests.options.collectives import CollectiveName
 from topoloom.schedules.errors import UnknownPreset
 from topoloom.schedules.model.schedule import Collective
-from topoloom.schedules.workloads.tasks import Task, merged
+from topoloom.schedules.workloads.tasks import Task, merge_tasks
 
 _STEPS_PER_DOUBLING = 4
 
@@ -56,7 +56,7 @@ class SizesRequest(TimedRequest):
         if self.preset is not None:
             return workload_preset(self.preset).tasks
         if self.workload is not None:
-            return merged(
+            return merge_tasks(
                 Task(Collective.of(task.collective), task.bytes, task.count)
                 for task in self.workload
             )

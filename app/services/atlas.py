@@ -11,8 +11,8 @@ def text(request: AtlasRequest, form: str) -> str:
     Raises:
         NotExportable: ``form`` is not a format of the atlas.
     """
-    from topoloom.synth.atlas.bundled import bundled
+    from topoloom.synth.atlas.bundled import bundled_atlas
 
     if form not in document.FORMATS:
         raise NotExportable("/format", f"must be one of {', '.join(document.FORMATS)}")
-    return document.atlas_text(bundled().part(request.wants), request, form)
+    return document.atlas_text(bundled_atlas().part(request.wants), request, form)

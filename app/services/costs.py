@@ -161,11 +161,11 @@ def _worth(
     context: Context, loaded: StoredTopology, collective: Collective, options: Options
 ) -> Worth:
     """Return the values of the links of a topology, and the gains of undoing its changes."""
-    from topoloom.schedules.optimum.link_values import link_values, restored
+    from topoloom.schedules.optimum.link_values import link_values, rates_after_repair
 
     topology = loaded.topology
     values = link_values(topology, collective, options)
     if loaded.healthy is None:
         return Worth(values)
     healthy = topologies.load(context, TopologySource(id=loaded.healthy)).topology
-    return Worth(values, restored(healthy, topology, collective, options))
+    return Worth(values, rates_after_repair(healthy, topology, collective, options))

@@ -35,10 +35,10 @@ def answer(
 
     def compute() -> FrontierAnswer:
         from topoloom.synth.kernels.numba_cache import load_alone
-        from topoloom.synth.search.hosts import searched
+        from topoloom.synth.search.hosts import frontier_of_hosts
 
         load_alone()
-        found = searched(hosts)
+        found = frontier_of_hosts(hosts)
         recipes = [point.recipe for point in found.points]
         # Several points may share a topology.
         loaded = {recipe: topologies.load(recipe) for recipe in dict.fromkeys(recipes)}

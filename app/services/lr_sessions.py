@@ -27,7 +27,7 @@ from topoloom.learning_rate import Options, State
 from topoloom.learning_rate import observe as next_state
 from topoloom.learning_rate import overrun as after_overrun
 from topoloom.learning_rate import start as first_state
-from topoloom.learning_rate.state_machine.extension import extended, shortest
+from topoloom.learning_rate.state_machine.extension import extend_run, shortest
 from topoloom.learning_rate.state_machine.state import Action
 from topoloom.schedules.errors import TooLarge
 
@@ -267,7 +267,7 @@ def _observed(tuning: Tuning, session: Session, observation: Observation) -> tup
 
 def _after(state: State, action: Action, losses: tuple[float, ...], unasked: bool) -> State:
     if action.do == EXTEND:
-        return extended(state, action.steps or shortest(state))
+        return extend_run(state, action.steps or shortest(state))
     return after_overrun(state, losses) if unasked else next_state(state, losses)
 
 

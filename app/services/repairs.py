@@ -90,12 +90,13 @@ def ranked_repairs(
     """Return the repairs for faults of a completed plan, fewest moves first."""
     from topoloom.synth.wiring.operations.faults import read_faults
     from topoloom.synth.wiring.operations.repair import repairs
-    from topoloom.synth.wiring.plans.stages import staged
+    from topoloom.synth.wiring.plans.stages import stages_of
 
     found = read_faults(faults, plan.plant.with_present(plan.final))
     rated = _Rates(plan.topology, most_rated)
     return tuple(
-        Weighed(way, staged(way.plan), rated.of(way.plan.topology)) for way in repairs(plan, found)
+        Weighed(way, stages_of(way.plan), rated.of(way.plan.topology))
+        for way in repairs(plan, found)
     )
 
 

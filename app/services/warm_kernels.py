@@ -30,7 +30,7 @@ def warm() -> None:
     from topoloom.synth.recipes.recipe import parse
     from topoloom.synth.search.frontier import frontier
     from topoloom.synth.wiring import plan_moves, uniform
-    from topoloom.synth.wiring.coloring.kempe import coloured
+    from topoloom.synth.wiring.coloring.kempe import edge_coloring
     from topoloom.synth.wiring.placement.host_placement import plan_placed
 
     network = Network(Fraction(0), Fraction(1))
@@ -75,7 +75,7 @@ def warm() -> None:
     today = plan_moves(one, plant).final
     plan_moves(other, plant, today)
     plan_placed(other, plant, today)
-    coloured((np.arange(3), np.array([1, 2, 0])), np.ones((3, 3), np.int64), np.full(3, -1))
+    edge_coloring((np.arange(3), np.array([1, 2, 0])), np.ones((3, 3), np.int64), np.full(3, -1))
     pair = ring_collective.Channel((1,), (1,))
     ring = ring_collective.RingCollective(Collective.ALLGATHER, 2, (pair,))
     zero = Fraction(0)

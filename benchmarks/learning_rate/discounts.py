@@ -39,9 +39,9 @@ from topoloom.learning_rate.state_machine.decayed_trials import (
     STEP,
     TRIAL_SHARE,
     Rungs,
-    climbed,
+    highest_clear_rung,
     least,
-    seen,
+    with_end_loss,
 )
 from topoloom.learning_rate.state_machine.state import Attempt
 
@@ -98,7 +98,7 @@ def measured(key: tuple[str, int, int, bool]) -> Measured:
         back()
         falls = [1 - (place + 0.5) / length for place in range(length)]
         losses = tuple(step(middle * STEP**rung * fall) for fall in falls)
-        rungs[rung] = seen(Attempt(middle * STEP**rung, "", "running", length, losses))
+        rungs[rung] = with_end_loss(Attempt(middle * STEP**rung, "", "running", length, losses))
         if validated and rungs[rung].status == "finished":
             loss = training.validate()
             status = "finished" if math.isfinite(loss) else "diverged"
@@ -129,7 +129,7 @@ def _logarithm(loss: float) -> float:
 def rung_of(rungs: Rungs, discount: float) -> float:
     """Return the rung that a walk up and a discount lead to; the start where it goes down."""
     paid = {rung: rungs[rung] for rung in sorted(rungs)[:TRIALS]}
-    best = _validated(paid) if paid[0].evaluations else climbed(paid)
+    best = _validated(paid) if paid[0].evaluations else highest_clear_rung(paid)
     return max(0.0, least(paid, best) - discount) if best > 0 else 0.0
 
 

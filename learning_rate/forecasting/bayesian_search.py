@@ -38,12 +38,12 @@ class Trial:
     deviation: float
 
 
-def penalised(losses: Sequence[float]) -> list[float]:
+def penalize_unusable(losses: Sequence[float]) -> list[float]:
     """Replace unusable losses by the worst usable loss plus half of the usable range.
 
-    >>> penalised([1.0, 3.0, math.nan])
+    >>> penalize_unusable([1.0, 3.0, math.nan])
     [1.0, 3.0, 4.0]
-    >>> penalised([math.inf, 2.0]), penalised([math.nan])
+    >>> penalize_unusable([math.inf, 2.0]), penalize_unusable([math.nan])
     ([3.0, 2.0], [0.0])
     """
     finite = [loss for loss in losses if usable(loss)]
@@ -85,7 +85,7 @@ def propose(
 
 def _posterior(tried: Values, trials: Sequence[Trial], at: Values) -> tuple[Values, Values]:
     """Return mean and deviation of the Gaussian process, in units of the losses' spread."""
-    losses = np.array(penalised([trial.loss for trial in trials]))
+    losses = np.array(penalize_unusable([trial.loss for trial in trials]))
     centre = float(np.mean(losses))
     spread = float(np.std(losses)) or 1.0
     known = [t.deviation if usable(t.deviation) else spread for t in trials]

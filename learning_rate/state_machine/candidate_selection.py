@@ -16,10 +16,10 @@ HOPELESS_SHARE = 0.25  # of the best candidate's gain, lost at the same step
 CLEAR = 2.0  # standard errors
 
 
-def exploded(first: Sequence[float], loss: float) -> bool:
+def has_exploded(first: Sequence[float], loss: float) -> bool:
     """Whether a loss is unusable, or far above where the run began.
 
-    >>> exploded((2.3, 2.2), 2.5), exploded((2.3, 2.2), 9.0), exploded((), math.nan)
+    >>> has_exploded((2.3, 2.2), 2.5), has_exploded((2.3, 2.2), 9.0), has_exploded((), math.nan)
     (False, True, True)
     """
     if not usable(loss):
@@ -32,7 +32,7 @@ def exploded(first: Sequence[float], loss: float) -> bool:
     return loss > start + (EXPLOSION - 1.0) * size
 
 
-def judged(state: State, attempt: Attempt) -> Attempt:
+def judge_attempt(state: State, attempt: Attempt) -> Attempt:
     """Return the attempt that has just run its steps, with forecast and deviation."""
     curve, horizon = attempt.losses, state.tau
     validation = validates(state.settings, state.stage)

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from topoloom.learning_rate.state_machine.divergence_detector import WINDOW, low, risen
+from topoloom.learning_rate.state_machine.divergence_detector import WINDOW, has_risen, low
 from topoloom.learning_rate.state_machine.stage_plan import safe_interval
 from topoloom.learning_rate.state_machine.state import UNTRAINED, Action, FlatStart, State
 from topoloom.learning_rate.state_machine.step_counting import BAD_IN_A_ROW, last_saved
@@ -53,7 +53,7 @@ def fresh(state: State, slot: str) -> State:
 def going_wrong(state: State) -> bool:
     """Whether the kept branch has diverged, or its loss rises where that is watched."""
     watched = state.settings.stop_rises and state.times_cleared < MOST_CLEARED
-    return state.bad >= BAD_IN_A_ROW or (watched and risen(state))
+    return state.bad >= BAD_IN_A_ROW or (watched and has_risen(state))
 
 
 def save_is_due(state: State) -> bool:

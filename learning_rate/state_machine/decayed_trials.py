@@ -64,7 +64,7 @@ def next_rates(state: State) -> tuple[float, ...]:
     return tuple(_rate(state, rung) for rung in rungs[: max(0, most)])
 
 
-def seen(attempt: Attempt) -> Attempt:
+def with_end_loss(attempt: Attempt) -> Attempt:
     """Return a trial that has run its steps, with the loss it ended at."""
     tail = [loss for loss in attempt.losses[-_tail(attempt.steps) :] if usable(loss)]
     if not tail:
@@ -73,7 +73,7 @@ def seen(attempt: Attempt) -> Attempt:
     return replace(attempt, status="finished", forecast=statistics.fmean(tail), deviation=error)
 
 
-def decided(state: State) -> State:
+def decide_rate(state: State) -> State:
     """Return the state with the rate that the trials are for; a peak where they are clear."""
     known = _rungs(state)
     best = _best(state, known)
@@ -86,7 +86,7 @@ def decided(state: State) -> State:
 
 def _best(state: State, known: Rungs) -> int:
     """Return the rung at which the walk stands: a tried one, or one below all that diverged."""
-    if (rung := climbed(known)) > 0:
+    if (rung := highest_clear_rung(known)) > 0:
         return rung
     while (here := known.get(rung)) is not None:
         lower = known.get(rung - 1)
@@ -121,7 +121,7 @@ def least(known: Rungs, best: int) -> float:
     return best + min(1.0, (low - high) / (2.0 * bend)) if bend > 0 else best + 1.0
 
 
-def climbed(known: Rungs) -> int:
+def highest_clear_rung(known: Rungs) -> int:
     """Return the last rung of a walk up from 0 on which each rung ends clearly lower."""
     rung = 0
     while below(known.get(rung + 1), known.get(rung)):

@@ -30,7 +30,7 @@ CERTAIN = 4.0  # standard errors of a level
 LASTING = 3  # windows
 
 
-def watched(state: State) -> State:
+def with_least_level(state: State) -> State:
     """Return the state with the least level so far, of the branch that it is on."""
     level = _level(state.recent)
     if level is None or (state.floor is not None and state.floor <= level):
@@ -38,7 +38,7 @@ def watched(state: State) -> State:
     return replace(state, floor=level)
 
 
-def risen(state: State, certain: float = CERTAIN) -> bool:
+def has_risen(state: State, certain: float = CERTAIN) -> bool:
     """Whether the level is above the floor by a share of the whole fall, and by standard errors."""
     losses, size = state.recent, 1 if state.stage < 0 else LASTING
     if state.floor is None or len(losses) < LASTING * WINDOW:

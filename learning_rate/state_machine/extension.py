@@ -12,7 +12,7 @@ FIELD = "/total_steps"
 KEPT = ("exploit", "save_safe")  # phases in which every step is one of the kept branch
 
 
-def extended(state: State, total_steps: int) -> State:
+def extend_run(state: State, total_steps: int) -> State:
     """Return the state of a run that has ``total_steps`` steps in all, more or fewer than before.
 
     The rate stays as it is until the decay of the new length begins; the next action stays, too.
@@ -24,7 +24,7 @@ def extended(state: State, total_steps: int) -> State:
             have begun before the present step.  During a search the run only becomes longer.
 
     >>> from topoloom.learning_rate import Options, start
-    >>> longer = extended(start(Options(0.001, 0.1, 1000)), 4000)
+    >>> longer = extend_run(start(Options(0.001, 0.1, 1000)), 4000)
     >>> longer.settings.total_steps, longer.settings.allowance, longer.settings.warmup_steps
     (4000, 400, 50)
     """

@@ -3,10 +3,10 @@
 from typing import Any
 
 
-def renewed(document: dict[str, Any]) -> dict[str, Any]:
+def in_present_version(document: dict[str, Any]) -> dict[str, Any]:
     """Return the document of a state in the present version; others as they are.
 
-    >>> renewed({"version": 9})["version"]
+    >>> in_present_version({"version": 9})["version"]
     11
     """
     for version, newer in enumerate(_NEWER, start=1):

@@ -21,7 +21,7 @@ from topoloom.learning_rate.forecasting.forecast import usable
 from topoloom.learning_rate.options import MAX_OVERRUN
 from topoloom.learning_rate.state_machine.flat_starts import saved_later
 from topoloom.learning_rate.state_machine.range_trials import without_range
-from topoloom.learning_rate.state_machine.report_checks import checked
+from topoloom.learning_rate.state_machine.report_checks import checked_losses
 from topoloom.learning_rate.state_machine.stage_plan import validates
 from topoloom.learning_rate.state_machine.stages import (
     after_exploit_steps,
@@ -30,7 +30,7 @@ from topoloom.learning_rate.state_machine.stages import (
     restore_stage,
 )
 from topoloom.learning_rate.state_machine.state import Action, State
-from topoloom.learning_rate.state_machine.step_counting import advanced
+from topoloom.learning_rate.state_machine.step_counting import count_steps
 from topoloom.learning_rate.state_machine.warm_up import after_warm_up_steps
 
 
@@ -49,7 +49,7 @@ def overrun(state: State, losses: Sequence[float]) -> State:
     >>> late.step == state.action.steps + 20, late.action.do
     (True, 'save')
     """
-    values = checked(Action("go_on", steps=MAX_OVERRUN), losses)
+    values = checked_losses(Action("go_on", steps=MAX_OVERRUN), losses)
     if state.phase == "done" or state.phase.startswith("restore"):
         return replace(state, spent=state.spent + len(values))
     if state.phase in ("trial", "evaluate", "save_trial") and not state.attempts[-1].steps:
@@ -62,7 +62,7 @@ def overrun(state: State, losses: Sequence[float]) -> State:
         return state
     if state.phase in ("trial", "evaluate", "save_trial"):
         return _longer_trial(state, counted)
-    state = advanced(state, counted)
+    state = count_steps(state, counted)
     if state.phase == "save_flat":
         return saved_later(state)
     if state.phase == "save_stage" and state.stage < 0:
@@ -77,7 +77,7 @@ def overrun(state: State, losses: Sequence[float]) -> State:
 def _longer_trial(state: State, losses: tuple[float, ...]) -> State:
     attempt = replace(state.attempts[-1], status="running", forecast=None, deviation=None)
     attempts = (*state.attempts[:-1], attempt)
-    state = advanced(replace(state, phase="trial", attempts=attempts), losses)
+    state = count_steps(replace(state, phase="trial", attempts=attempts), losses)
     if validates(state.settings, state.stage) and all(map(usable, losses)):
         # The place of its next evaluation may have been passed: it is made here.
         longer = replace(attempt, losses=attempt.losses + losses, steps=attempt.steps + len(losses))

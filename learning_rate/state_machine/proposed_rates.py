@@ -9,7 +9,7 @@ from topoloom.learning_rate.state_machine.stage_plan import interval
 from topoloom.learning_rate.state_machine.state import State
 
 
-def chosen(state: State, rates: tuple[float, ...]) -> tuple[float, ...]:
+def rates_to_try(state: State, rates: tuple[float, ...]) -> tuple[float, ...]:
     """Return rates to try together: those given, and proposals as far as the purse pays.
 
     Each proposal takes those before it for tried, with the mean of all forecasts that are

@@ -82,7 +82,7 @@ def with_length(state: State, rate: float) -> State:
     return replace(state, trial_steps=_length(state, rate))
 
 
-def ranged(state: State) -> State:
+def end_range_test(state: State) -> State:
     """Return to the untrained model, with the interval that the trials are for."""
     known = _rungs(state)
     best = _best(known, _lowest(state.settings))

@@ -18,7 +18,7 @@ as the cause.
 from dataclasses import replace
 
 from topoloom.learning_rate.state_machine.checkpoints import may_begin_again, to_safe, to_untrained
-from topoloom.learning_rate.state_machine.divergence_detector import LASTING, WINDOW, risen
+from topoloom.learning_rate.state_machine.divergence_detector import LASTING, WINDOW, has_risen
 from topoloom.learning_rate.state_machine.stage_plan import rate_in_use, warming
 from topoloom.learning_rate.state_machine.state import RateCheck, State
 from topoloom.learning_rate.state_machine.step_counting import BAD_IN_A_ROW
@@ -41,11 +41,11 @@ def begun_check(state: State) -> State:
         loss=_latest(state),
     )
     if state.safe_slot is None:
-        return convicted(state, check)
+        return halve_rate(state, check)
     lowest = state.settings.min_lr
     state = to_safe(replace(state, rate=lowest, recent=(), floor=None, bad=0))
     if _stage_ends(state) or warming(state) or check.rate < LOWER * lowest:
-        return convicted(state, check)
+        return halve_rate(state, check)
     return replace(state, check=replace(check, start=state.step))
 
 
@@ -60,11 +60,11 @@ def is_the_data(state: State, check: RateCheck) -> bool:
     """Whether the run has gone wrong at the lowest rate as it had before."""
     exploded = state.bad >= BAD_IN_A_ROW
     if not check.exploded:
-        return not exploded and risen(state, certain=0.0)
+        return not exploded and has_risen(state, certain=0.0)
     return exploded and state.step <= check.start + check.steps and 2 * _latest(state) >= check.loss
 
 
-def cleared(state: State, check: RateCheck) -> State:
+def keep_rate(state: State, check: RateCheck) -> State:
     """Return the state at the former rate; exploded losses become those that the run began with."""
     first = state.recent[-BAD_IN_A_ROW:] if check.exploded else state.first
     state = replace(state, rate=check.rate, peak=check.peak, ceiling=check.ceiling, first=first)
@@ -73,7 +73,7 @@ def cleared(state: State, check: RateCheck) -> State:
     )
 
 
-def convicted(state: State, check: RateCheck) -> State:
+def halve_rate(state: State, check: RateCheck) -> State:
     """Return the state at half the rate; no rate near the former one is searched again.
 
     Early in the run a rise leads back to the untrained model, once, at a tenth of the rate: units

@@ -72,7 +72,7 @@ def next_scales(state: State) -> tuple[float, ...] | None:
     return None if wanted is None else _scales(state, wanted)
 
 
-def weighed(state: State) -> State:
+def decide_scales(state: State) -> State:
     """Return the state with the scales that the trials are for."""
     return replace(state, scales=_scales(state, _walk(state)[0]))
 

@@ -8,10 +8,10 @@ from topoloom.learning_rate.errors import InvalidObservation
 from topoloom.learning_rate.state_machine.state import Action
 
 
-def checked(action: Action, losses: Sequence[float]) -> tuple[float, ...]:
+def checked_losses(action: Action, losses: Sequence[float]) -> tuple[float, ...]:
     """Return the losses as floats; `InvalidObservation` where they do not answer the action.
 
-    >>> checked(Action("set_lr", lr=0.1, steps=2), [1, math.inf])
+    >>> checked_losses(Action("set_lr", lr=0.1, steps=2), [1, math.inf])
     (1.0, inf)
     """
     if action.do == "stop":

@@ -7,7 +7,7 @@ from dataclasses import replace
 from topoloom.learning_rate.forecasting.forecast import usable
 from topoloom.learning_rate.state_machine.candidate_selection import (
     hopeless,
-    judged,
+    judge_attempt,
     winner,
 )
 from topoloom.learning_rate.state_machine.checkpoints import (
@@ -19,35 +19,35 @@ from topoloom.learning_rate.state_machine.checkpoints import (
 )
 from topoloom.learning_rate.state_machine.decayed_trials import (
     decayed_plan,
-    decided,
+    decide_rate,
     next_rates,
-    seen,
+    with_end_loss,
 )
-from topoloom.learning_rate.state_machine.divergence_detector import watched
+from topoloom.learning_rate.state_machine.divergence_detector import with_least_level
 from topoloom.learning_rate.state_machine.flat_starts import (
     after_first_steps,
     after_untrained_steps,
     looked_at,
 )
-from topoloom.learning_rate.state_machine.proposed_rates import chosen
+from topoloom.learning_rate.state_machine.proposed_rates import rates_to_try
 from topoloom.learning_rate.state_machine.range_trials import (
+    end_range_test,
     next_range_rate,
-    ranged,
     with_length,
 )
 from topoloom.learning_rate.state_machine.rate_checks import (
     begun_check,
-    cleared,
-    convicted,
+    halve_rate,
     has_ended,
     is_the_data,
+    keep_rate,
 )
 from topoloom.learning_rate.state_machine.ratio_trials import (
     begun_with_ratios,
+    decide_scales,
     next_scales,
     shared_plan,
     tries_ratios,
-    weighed,
 )
 from topoloom.learning_rate.state_machine.stage_plan import (
     decays,
@@ -108,7 +108,7 @@ def _with_first_round(state: State) -> State:
         low, high = interval(state)
         chance = random.Random(f"{settings.seed}/{state.stage}").random()
         rate = min(high, max(low, low * (high / low) ** chance))
-    return _with_round(state, chosen(state, (rate,)))
+    return _with_round(state, rates_to_try(state, (rate,)))
 
 
 def _with_round(state: State, rates: tuple[float, ...]) -> State:
@@ -155,7 +155,11 @@ def _trial_goes_on(state: State) -> State:
     if state.step < state.until:
         return run(state)
     attempt = state.attempts[-1]
-    return _ended(_with_last(state, seen(attempt) if state.looking else judged(state, attempt)))
+    return _ended(
+        _with_last(
+            state, with_end_loss(attempt) if state.looking else judge_attempt(state, attempt)
+        )
+    )
 
 
 def _with_last(state: State, attempt: Attempt) -> State:
@@ -178,7 +182,7 @@ def next_attempt(state: State) -> State:
         return restore_stage(with_attempt(replace(state, round=tuple(rest)), rate))
     if tries_ratios(state):
         return _next_ratio(state)
-    rates = _decayed_rates(state) if state.looking else chosen(state, ())
+    rates = _decayed_rates(state) if state.looking else rates_to_try(state, ())
     return restore_stage(_with_round(state, rates)) if rates else _conclude(state)
 
 
@@ -186,7 +190,7 @@ def _next_ratio(state: State) -> State:
     """Go back to the stage's start for other scales, or continue with the best ones."""
     scales, rate = next_scales(state), state.attempts[state.base or 0].rate
     if scales is None:
-        return _to_winner(weighed(state), state.stage_slot, state.stage_start)
+        return _to_winner(decide_scales(state), state.stage_slot, state.stage_start)
     state = replace(state, round_start=len(state.attempts))
     return restore_stage(with_attempt(state, rate, scales))
 
@@ -204,9 +208,9 @@ def restore_stage(state: State) -> State:
 def _conclude(state: State) -> State:
     """Choose the stage's rate and go to where its branch begins."""
     if state.stage < 0:
-        return ranged(state)
+        return end_range_test(state)
     if state.looking:
-        state = begun_with_ratios(decided(state))
+        state = begun_with_ratios(decide_rate(state))
         if tries_ratios(state):
             return _next_ratio(state)
         return _to_winner(state, state.stage_slot, state.stage_start)
@@ -242,7 +246,7 @@ def after_exploit_steps(state: State) -> State:
     """Go on, or check the rate where training has diverged or its loss rises."""
     if not safe_interval(state):
         return exploit(state)
-    state = watched(state)
+    state = with_least_level(state)
     if state.check is not None:
         return _after_check_steps(state, state.check)
     if state.flat is not None and state.runs_untrained:
@@ -274,8 +278,8 @@ def _after_check_steps(state: State, check: RateCheck) -> State:
     if not has_ended(state, check):
         return exploit(state)
     if is_the_data(state, check):
-        return exploit(cleared(state, check))
-    return _unless_saved_or_restored(convicted(state, check))
+        return exploit(keep_rate(state, check))
+    return _unless_saved_or_restored(halve_rate(state, check))
 
 
 def _unless_saved_or_restored(state: State) -> State:

@@ -6,7 +6,7 @@ from typing import Any
 
 from topoloom.learning_rate.errors import InvalidOptions, InvalidState
 from topoloom.learning_rate.options import Settings
-from topoloom.learning_rate.state_machine.former_states import renewed
+from topoloom.learning_rate.state_machine.former_states import in_present_version
 from topoloom.learning_rate.state_machine.json_codec import decode, encode
 
 VERSION = 11
@@ -261,7 +261,7 @@ class State:
         """Return the state of a JSON document."""
         if not isinstance(document, dict):
             raise InvalidState("", "must be an object")
-        document = renewed(document)
+        document = in_present_version(document)
         if document.get("version") != VERSION:
             raise InvalidState("/version", f"must be 1 to {VERSION}")
         state = decode(cls, document)

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from topoloom.learning_rate.state_machine.candidate_selection import exploded
+from topoloom.learning_rate.state_machine.candidate_selection import has_exploded
 from topoloom.learning_rate.state_machine.divergence_detector import WINDOW
 from topoloom.learning_rate.state_machine.stage_plan import (
     MAX_BATCH,
@@ -20,13 +20,13 @@ SHORT = 32  # steps of a comparison with the untrained model that may end halfwa
 FIRST, RECENT = 8, 64  # losses remembered of the run's begin and of its latest steps
 
 
-def advanced(state: State, losses: tuple[float, ...]) -> State:
+def count_steps(state: State, losses: tuple[float, ...]) -> State:
     """Return the state with steps counted and losses remembered, on whatever branch."""
     # Trials of the range test begin with the first batch, and their next losses may explode.
     first = (state.first + losses)[: 1 if state.stage < 0 and state.phase == "trial" else FIRST]
     bad = state.bad
     for loss in losses:
-        bad = bad + 1 if exploded(first, loss) else 0
+        bad = bad + 1 if has_exploded(first, loss) else 0
     kept = state.recent if state.phase == "trial" else (state.recent + losses)[-RECENT:]
     count = len(losses)
     return replace(
@@ -55,7 +55,7 @@ def is_part(state: State, losses: tuple[float, ...]) -> bool:
     Decisions happen at the end of a segment, never within it, so partial reports lead to the
     same schedule.  Only a run of explosions ends a segment early.
     """
-    return len(losses) < state.action.steps and advanced(state, losses).bad < BAD_IN_A_ROW
+    return len(losses) < state.action.steps and count_steps(state, losses).bad < BAD_IN_A_ROW
 
 
 def the_rest(state: State, steps: int) -> State:

@@ -22,7 +22,7 @@ from topoloom.learning_rate.options import Options
 from topoloom.learning_rate.state_machine.checkpoints import fresh
 from topoloom.learning_rate.state_machine.flat_starts import to_the_same_batches, to_the_untrained
 from topoloom.learning_rate.state_machine.range_trials import begun_with_range
-from topoloom.learning_rate.state_machine.report_checks import checked
+from topoloom.learning_rate.state_machine.report_checks import checked_losses
 from topoloom.learning_rate.state_machine.stages import (
     after_evaluation,
     after_exploit_steps,
@@ -32,7 +32,7 @@ from topoloom.learning_rate.state_machine.stages import (
     next_attempt,
 )
 from topoloom.learning_rate.state_machine.state import VERSION, Action, State
-from topoloom.learning_rate.state_machine.step_counting import advanced, is_part, run, the_rest
+from topoloom.learning_rate.state_machine.step_counting import count_steps, is_part, run, the_rest
 from topoloom.learning_rate.state_machine.warm_up import after_warm_up_steps, warm_up
 
 
@@ -71,18 +71,18 @@ def observe(state: State, losses: Sequence[float] = ()) -> State:
     ...
     topoloom.learning_rate.errors.InvalidObservation: /losses: must be empty after save
     """
-    values = checked(state.action, losses)
+    values = checked_losses(state.action, losses)
     match state.phase:
         case "warm_up" | "exploit" if is_part(state, values):
-            return the_rest(advanced(state, values), state.action.steps - len(values))
+            return the_rest(count_steps(state, values), state.action.steps - len(values))
         case "warm_up":
-            return after_warm_up_steps(advanced(state, values))
+            return after_warm_up_steps(count_steps(state, values))
         case "save_stage":
             return begin_first_attempt(fresh(state, state.stage_slot))
         case "restore_stage":
             return run(replace(state, phase="trial", step=state.stage_start, lr=None))
         case "trial":
-            return after_trial_steps(advanced(state, values), values)
+            return after_trial_steps(count_steps(state, values), values)
         case "evaluate":
             return after_evaluation(state, values[0])
         case "save_trial":
@@ -90,7 +90,7 @@ def observe(state: State, losses: Sequence[float] = ()) -> State:
         case "restore_winner":
             return exploit(replace(state, lr=None))
         case "exploit":
-            return after_exploit_steps(advanced(state, values))
+            return after_exploit_steps(count_steps(state, values))
         case "save_safe":
             state = fresh(state, f"safe-{state.step}")
             return warm_up(state) if state.stage < 0 else exploit(state)

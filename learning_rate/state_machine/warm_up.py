@@ -15,7 +15,7 @@ from topoloom.learning_rate.state_machine.checkpoints import (
     to_safe,
     with_proven_slot,
 )
-from topoloom.learning_rate.state_machine.divergence_detector import watched
+from topoloom.learning_rate.state_machine.divergence_detector import with_least_level
 from topoloom.learning_rate.state_machine.stage_plan import safe_interval, warming
 from topoloom.learning_rate.state_machine.stages import begin_stage
 from topoloom.learning_rate.state_machine.state import State
@@ -35,7 +35,7 @@ def warm_up(state: State) -> State:
 def after_warm_up_steps(state: State) -> State:
     """Go on with warm-up; end it, and go back, where the loss rises or explodes."""
     if safe_interval(state):
-        state = watched(state)
+        state = with_least_level(state)
         if going_wrong(state):
             return _gone_wrong(state)
         state = with_proven_slot(state)

@@ -60,7 +60,7 @@ def _fill(connection: sa.Connection) -> None:
 def _name(request: dict[str, object], summary: dict[str, object]) -> str:
     """Return the short name of what was built from a recipe, else the name it has.
 
-    As `synth.recipes.topology_document.named` does when it reads the document.
+    As `synth.recipes.topology_document.with_name_and_recipe` does when it reads the document.
     """
     name = str(summary.get("name", ""))
     try:

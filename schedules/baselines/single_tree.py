@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from topoloom.schedules.baselines.baseline_run import BaselineRun
 from topoloom.schedules.baselines.operation import Baseline, Operation, faster
-from topoloom.schedules.baselines.two_tree_schedule import pipelined
+from topoloom.schedules.baselines.two_tree_schedule import pipelined_seconds
 from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.model.transcript import Message, Span, Transcript
 from topoloom.synth.topology.topology import Topology
@@ -58,7 +58,7 @@ def _timed(nodes: int, degree: int, operation: Operation) -> Iterator[tuple[int,
     for links in range(1 if nodes == 2 else 2, degree + 1):
         wide = operation.bytes_per_second * (degree // links) / degree
         hops = _center(nodes, links)[0]
-        yield links, pipelined(NAME, hops, operation.size_bytes, wide, operation)
+        yield links, pipelined_seconds(NAME, hops, operation.size_bytes, wide, operation)
 
 
 @lru_cache(maxsize=4096)

@@ -57,8 +57,9 @@ def time(name: str, nodes: int, degree: int, arity: int, operation: Operation) -
     """Return the time of two trees with ``arity`` children; None where they do not exist.
 
     A host has arity + 1 links in one tree and one in the other; floor(d / (arity + 2)) links
-    are parallel.  Half the data takes twice the least height of such a tree in hops (`pipelined`).
-    With fewer than arity^2 + 2 hosts both trees might have to share links: None.
+    are parallel.  Half the data takes twice the least height of such a tree in hops
+    (`pipelined_seconds`).  With fewer than arity^2 + 2 hosts both trees might have to share links:
+    None.
 
     >>> work = Operation(Collective.ALLREDUCE, 2**20, Fraction(125 * 10**8), Fraction(1, 10**5))
     >>> tree = time("double-binary-tree", 1024, 4, 2, work)
@@ -72,10 +73,10 @@ def time(name: str, nodes: int, degree: int, arity: int, operation: Operation) -
         return None
     wide = operation.bytes_per_second * parallel / degree
     hops = 2 * _height(nodes, arity)
-    return pipelined(name, hops, Fraction(operation.size_bytes, 2), wide, operation)
+    return pipelined_seconds(name, hops, Fraction(operation.size_bytes, 2), wide, operation)
 
 
-def pipelined(
+def pipelined_seconds(
     name: str, hops: int, size: Fraction | int, bytes_per_second: Fraction, operation: Operation
 ) -> Baseline:
     """Return the time of data that crosses ``hops`` links in sequence in the best c pieces.
@@ -85,7 +86,7 @@ def pipelined(
     the time decreases in c; otherwise the minimum is next to the root of (hops - 1) k / m.
 
     >>> work = Operation(Collective.ALLREDUCE, 2**20, Fraction(125 * 10**8), Fraction(1, 10**5))
-    >>> chain = pipelined("chain", 3, 2**20, Fraction(10**9), work)
+    >>> chain = pipelined_seconds("chain", 3, 2**20, Fraction(10**9), work)
     >>> chain.chunks, chain.steps, round(float(chain.seconds) * 1e6, 1)
     (256, 258, 1086.8)
     """

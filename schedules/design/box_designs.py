@@ -32,7 +32,7 @@ from topoloom.synth.errors import InvalidRecipe, OutOfDomain, SynthError
 from topoloom.synth.limits import MAX_DEGREE, MAX_NODES
 from topoloom.synth.progress import report_progress
 from topoloom.synth.search.frontier import Frontier
-from topoloom.synth.search.hosts import Hosts, searched
+from topoloom.synth.search.hosts import Hosts, frontier_of_hosts
 from topoloom.synth.topology.rates import unit_bytes_per_second
 from topoloom.synth.topology.topology import Topology
 
@@ -110,7 +110,7 @@ def box_design(
     task: Task,
     alpha_seconds: Fraction,
     *,
-    frontier: Callable[[Hosts], Frontier] = searched,
+    frontier: Callable[[Hosts], Frontier] = frontier_of_hosts,
     max_scheduled: int = MAX_SCHEDULED,
     max_nodes: int = MAX_NODES,
 ) -> BoxDesign:

@@ -57,9 +57,10 @@ class CurrentWiring:
         The plan is chosen for the objective.  Where the plan breaks a limit, another is chosen for
         that limit.  Of the plans that keep all limits, the one with the least objective counts.
 
-        >>> from topoloom.synth.wiring import plan_moves, sized
+        >>> from topoloom.synth.wiring import plan_moves, smallest_plant
         >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
-        >>> today = CurrentWiring(sized(ring).with_present(plan_moves(ring, sized(ring)).final))
+        >>> plant = smallest_plant(ring)
+        >>> today = CurrentWiring(plant.with_present(plan_moves(ring, plant).final))
         >>> today.change_to(ring).moves, today.change_to(ring.transpose()).moves
         (0, 6)
         """

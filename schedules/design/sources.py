@@ -12,7 +12,7 @@ from topoloom.synth.evaluation.measure import diameter, step_loads
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import Recipe
 from topoloom.synth.search.frontier import Frontier, Point
-from topoloom.synth.search.hosts import Hosts, searched
+from topoloom.synth.search.hosts import Hosts, frontier_of_hosts
 from topoloom.synth.topology.rates import node_capacity
 from topoloom.synth.topology.topology import Topology
 
@@ -72,14 +72,14 @@ class Sources(Protocol):
 class Generators:
     """Sources that compute everything on each call, without a cache.
 
-    >>> ring = searched(Hosts(4, 1)).points[0].recipe
+    >>> ring = frontier_of_hosts(Hosts(4, 1)).points[0].recipe
     >>> Generators().schedule(ring, Collective.ALLGATHER, "bfb").steps
     3
     """
 
     def frontier(self, hosts: Hosts) -> Frontier:
         """Return the Pareto frontier with every point measured."""
-        return searched(hosts)
+        return frontier_of_hosts(hosts)
 
     def routes(self, recipe: Recipe) -> "AllToAllChoices":
         """Return the cost of an all-to-all on a topology."""
@@ -120,7 +120,7 @@ class Generators:
 def loads_on(topology: Topology, point: Point) -> tuple[Loads, Loads]:
     """Return the link loads by step on the topology of a point, and on its transpose.
 
-    >>> point = searched(Hosts(4, 1)).points[0]
+    >>> point = frontier_of_hosts(Hosts(4, 1)).points[0]
     >>> [part.shards for part in loads_on(build(point.recipe), point)][0]
     (Fraction(1, 1), Fraction(1, 1), Fraction(1, 1))
     """
@@ -140,7 +140,7 @@ def tree_bandwidths_on(topology: Topology) -> tuple[Fraction, Fraction]:
 
     This is the optimum of `schedules.trees.forestcoll`, computed without trees.
 
-    >>> tree_bandwidths_on(build(searched(Hosts(4, 1)).points[0].recipe))
+    >>> tree_bandwidths_on(build(frontier_of_hosts(Hosts(4, 1)).points[0].recipe))
     (Fraction(3, 4), Fraction(3, 4))
     """
     from topoloom.schedules.trees.forestcoll import optimum

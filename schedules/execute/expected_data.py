@@ -61,11 +61,11 @@ def contribution(rank: int, run: int, first: int, past: int) -> Elements:
     return mixed
 
 
-def expected(task: Task, run: int, shard: int) -> Elements:
+def final_content(task: Task, run: int, shard: int) -> Elements:
     """Return the final content of a shard.
 
     >>> gather = Task((0, 2, 4), reduces=False, starts_whole=False, ends_whole=True)
-    >>> bool((expected(gather, 0, 1) == contribution(1, 0, 2, 4)).all())
+    >>> bool((final_content(gather, 0, 1) == contribution(1, 0, 2, 4)).all())
     True
     """
     first, past = task.bounds[shard], task.bounds[shard + 1]
@@ -100,15 +100,17 @@ def initial(task: Task, rank: int, run: int) -> list[Elements]:
     if task.starts_whole:
         return [contribution(rank, run, 0, task.bounds[-1])]
     shards = range(len(task.bounds) - 1)
-    found = [expected(task, run, s) if s == rank else ~expected(task, run, s) for s in shards]
+    found = [
+        final_content(task, run, s) if s == rank else ~final_content(task, run, s) for s in shards
+    ]
     return [np.concatenate(found)]
 
 
-def folded(task: Task, buffer: NDArray[Any]) -> NDArray[Any]:
+def folded_sum(task: Task, buffer: NDArray[Any]) -> NDArray[Any]:
     """Return the sum of all shards in the order of ranks if they are folded; else all data.
 
     >>> task = Task((0, 2, 4), False, starts_whole=False, ends_whole=True, folds=True)
-    >>> folded(task, np.arange(4, dtype=ELEMENT)).tolist()
+    >>> folded_sum(task, np.arange(4, dtype=ELEMENT)).tolist()
     [2, 4]
     """
     if not task.folds:
@@ -117,21 +119,23 @@ def folded(task: Task, buffer: NDArray[Any]) -> NDArray[Any]:
 
 
 def mistakes(task: Task, rank: int, run: int, buffer: NDArray[Any]) -> list[Mistake]:
-    """Return the wrong elements in the last buffer of a rank afterwards, `folded` if required.
+    """Return the wrong elements in the last buffer of a rank afterwards, `folded_sum` if required.
 
     >>> scatter = Task((0, 2, 4), reduces=True, starts_whole=True, ends_whole=False)
     >>> mistakes(scatter, 1, 0, initial(scatter, 1, 0)[0])
     [Mistake(rank=1, shard=1, wrong=2, first=0)]
     """
     if task.folds:
-        shards = [expected(task, run, shard) for shard in range(len(task.bounds) - 1)]
-        wrong = np.flatnonzero(buffer != folded(task, np.concatenate(shards)))
+        shards = [final_content(task, run, shard) for shard in range(len(task.bounds) - 1)]
+        wrong = np.flatnonzero(buffer != folded_sum(task, np.concatenate(shards)))
         return [Mistake(rank, rank, len(wrong), int(wrong[0]))] if len(wrong) else []
     found = []
     if rank in task.idle:
         return found
     for shard in range(len(task.bounds) - 1) if task.ends_whole else (rank,):
-        wanted = block(task, run, shard, rank) if task.exchanges else expected(task, run, shard)
+        wanted = (
+            block(task, run, shard, rank) if task.exchanges else final_content(task, run, shard)
+        )
         held = buffer[task.bounds[shard] : task.bounds[shard] + len(wanted)]
         wrong = np.flatnonzero(held != wanted)
         if len(wrong):

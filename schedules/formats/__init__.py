@@ -212,17 +212,19 @@ def _graphml(schedule: "Schedule", topology: "Topology", options: Options) -> It
 def _msccl_transcript(files: Sequence[bytes], said: "Runtime | str | None") -> "Transcript":
     from topoloom.schedules.formats.inspection.dialects import readings_of
     from topoloom.schedules.formats.msccl import replay
-    from topoloom.schedules.formats.targets.runtimes import meant
+    from topoloom.schedules.formats.targets.runtimes import target_runtimes
 
     text = one_text(files)
-    return replay.transcript(text, meant("msccl-xml", said or readings_of(text)[0].dialect)[-1])
+    return replay.transcript(
+        text, target_runtimes("msccl-xml", said or readings_of(text)[0].dialect)[-1]
+    )
 
 
 def _mscclpp_transcript(files: Sequence[bytes], said: "Runtime | str | None") -> "Transcript":
     from topoloom.schedules.formats.mscclpp import replay
-    from topoloom.schedules.formats.targets.runtimes import meant
+    from topoloom.schedules.formats.targets.runtimes import target_runtimes
 
-    return replay.transcript(one_text(files), meant("mscclpp-json", said)[-1])
+    return replay.transcript(one_text(files), target_runtimes("mscclpp-json", said)[-1])
 
 
 def _chakra_transcript(files: Sequence[bytes], _: "Runtime | str | None") -> "Transcript":

@@ -61,7 +61,7 @@ class _Chunk:
     readers: dict[int, int] = field(default_factory=dict)
 
 
-def added(actor: Actor, one: Value, other: Value) -> Value:
+def symbolic_sum(actor: Actor, one: Value, other: Value) -> Value:
     """Return the sum of two values: the same chunk, of different contributors."""
     if one.number != other.number:
         raise actor.error(f"adds chunk {one.number} to chunk {other.number}")

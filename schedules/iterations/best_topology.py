@@ -76,7 +76,7 @@ def placed_iteration(
     """Return the iteration on a fabric, with the fastest placement of those simulated.
 
     Placements differ in the order of the dimensions beyond tensor and context groups.  If there are
-    more than `SIMULATED`, simulations of ``short``, the `shortened` plan, select them.
+    more than `SIMULATED`, simulations of ``short`` (`with_fewest_microbatches`) select them.
     """
     paths = ShortestPaths(fabric.topology, fabric.delays[0])
     tried = [RoutedGroups(fabric, one, paths) for one in placements(plan.job.processes, fabric)]
@@ -130,7 +130,7 @@ def fastest(plan: JobPlan, networks: Sequence[RoutedGroups], count: int) -> list
     return found
 
 
-def shortened(plan: JobPlan) -> JobPlan:
+def with_fewest_microbatches(plan: JobPlan) -> JobPlan:
     """Return the plan with the fewest microbatches that pass all phases of its pipeline.
 
     Gradients and gathered parameters, which an iteration sends once, shrink in proportion.
@@ -160,7 +160,7 @@ def placed_iterations(
     free_seconds: Fraction,
 ) -> list[PlacedIteration]:
     """Return the iterations on all candidates, in their order."""
-    found, tried, short = [], tuple(offered), shortened(plan)
+    found, tried, short = [], tuple(offered), with_fewest_microbatches(plan)
     for number, candidate in enumerate(tried):
         report_progress("iterations on topologies", number, len(tried))
         fabric = speeds.fabric(candidate.topology, ports)

@@ -11,7 +11,7 @@ from topoloom.synth.evaluation.cost import Links
 from topoloom.synth.families import Torus
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.operators import Product
-from topoloom.synth.search.hosts import Hosts, searched
+from topoloom.synth.search.hosts import Hosts, frontier_of_hosts
 from topoloom.synth.topology.topology import Link, Topology
 
 SWITCH = (
@@ -64,7 +64,7 @@ def candidates(
 
 
 def _plain(hosts: int, ports: int, links: Links) -> Iterator[Candidate]:
-    for point in searched(Hosts(hosts, ports, links)).points:
+    for point in frontier_of_hosts(Hosts(hosts, ports, links)).points:
         yield Candidate(str(point.recipe), build(point.recipe), "frontier")
     yield from _tori(hosts, ports)
 
@@ -105,8 +105,10 @@ def _products(
     for block in _blocks(job, hosts, accelerators):
         for inner in sorted({max(1, ports * part // 4) for part in quarters}):
             try:
-                within = searched(Hosts(block, inner, links)).points[-1].recipe
-                between = searched(Hosts(hosts // block, ports - inner, links)).points[-1].recipe
+                within = frontier_of_hosts(Hosts(block, inner, links)).points[-1].recipe
+                between = (
+                    frontier_of_hosts(Hosts(hosts // block, ports - inner, links)).points[-1].recipe
+                )
                 recipe = Product(between, within)
                 yield Candidate(str(recipe), build(recipe), f"blocks of {block} hosts")
             except SynthError:

@@ -10,9 +10,9 @@ from topoloom.schedules.network_curves.network import Network
 from topoloom.schedules.network_curves.program import (
     Program,
     bandwidth_curves,
+    last_tolerated_place,
     latency_curves,
     program_pieces,
-    tolerated,
 )
 
 SLOWDOWNS = Fraction(1, 100), Fraction(5, 100), Fraction(10, 100)
@@ -70,4 +70,6 @@ def network_curves(program: Program, network: Network, axes: Axes) -> Iterator[C
 def _limits(
     pieces: tuple[Piece, ...], reference: Fraction, end: Fraction
 ) -> dict[Fraction, Fraction | None]:
-    return {slowdown: tolerated(pieces, reference, slowdown, end) for slowdown in SLOWDOWNS}
+    return {
+        slowdown: last_tolerated_place(pieces, reference, slowdown, end) for slowdown in SLOWDOWNS
+    }

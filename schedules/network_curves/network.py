@@ -18,18 +18,20 @@ class KernelTimes:
 
     def reduction(self, size: int) -> int:
         """Return the nanoseconds of a reduction of ``size`` bytes."""
-        return interpolated(self.reductions, size)
+        return interpolated_seconds(self.reductions, size)
 
     def copy(self, size: int) -> int:
         """Return the nanoseconds of a copy of ``size`` bytes."""
-        return interpolated(self.copies, size)
+        return interpolated_seconds(self.copies, size)
 
 
-def interpolated(times: Mapping[int, int], size: int) -> int:
+def interpolated_seconds(times: Mapping[int, int], size: int) -> int:
     """Return the time of a size, linear between two measured sizes and constant outside them.
 
-    >>> [interpolated({10: 5, 20: 9}, size) for size in (1, 15, 99)], interpolated({}, 3)
-    ([5, 7, 9], 0)
+    >>> [interpolated_seconds({10: 5, 20: 9}, size) for size in (1, 15, 99)]
+    [5, 7, 9]
+    >>> interpolated_seconds({}, 3)
+    0
     """
     if not times:
         return 0

@@ -116,7 +116,7 @@ def _stream_line(stream: Stream, curves: Curves, place: Fraction) -> Line:
     return value, slope
 
 
-def tolerated(
+def last_tolerated_place(
     pieces: tuple[Piece, ...], place: Fraction, slowdown: Fraction, end: Fraction
 ) -> Fraction | None:
     """Return the last place where a program takes at most 1 + ``slowdown`` of its time at a place.

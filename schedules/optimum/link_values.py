@@ -3,7 +3,7 @@
 Links between the same two nodes count together, in both directions, as in `single_faults`.  Links
 that an automorphism maps to each other have equal values.  Values are exact one-sided derivatives
 of the best rate, and rates at larger changes (`schedules.trees.rates.parametric_rate`).  For a
-changed topology, `restored` returns the rate after undoing each change.
+changed topology, `rates_after_repair` returns the rate after undoing each change.
 """
 
 from collections.abc import Iterator, Sequence
@@ -203,7 +203,7 @@ def _one_after_the_other(algbws: Sequence[Fraction]) -> Fraction:
     return 1 / sum((1 / algbw for algbw in algbws), Fraction(0))
 
 
-def restored(
+def rates_after_repair(
     healthy: Topology, topology: Topology, collective: Collective, options: Options | None = None
 ) -> list[RestoredRate]:
     """Return algbw with each change of a topology undone, the highest first.
@@ -221,7 +221,8 @@ def restored(
 
     >>> ring = Topology("abc", ["ab", "ba", "bc", "cb", "ca", "ac"])
     >>> worse = degraded(ring, without_links=["ab"], slow_links=[("b", "c", Fraction(1, 2))])
-    >>> [(one.nodes, str(one.algbw)) for one in restored(ring, worse, Collective.ALLGATHER)]
+    >>> found = rates_after_repair(ring, worse, Collective.ALLGATHER)
+    >>> [(one.nodes, str(one.algbw)) for one in found]
     [(('a', 'b'), '9/4'), (('b', 'c'), '3/2')]
     """
     made = _changes(healthy, topology)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from topoloom.schedules.errors import UnknownPreset
 from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.workloads.models import MODELS, Model
-from topoloom.schedules.workloads.tasks import Task, Workload, merged
+from topoloom.schedules.workloads.tasks import Task, Workload, merge_tasks
 from topoloom.synth.naming.suggestions import one_of
 
 BUCKET_BYTES = 25 * 2**20
@@ -27,7 +27,7 @@ def data_parallel(model: Model, element_bytes: int) -> tuple[Task, ...]:
     return _reduced(tensors, element_bytes)
 
 
-def sharded(model: Model, element_bytes: int) -> tuple[Task, ...]:
+def fsdp_tasks(model: Model, element_bytes: int) -> tuple[Task, ...]:
     """Return the collectives of fully sharded data parallelism: allgathers and reduce-scatters.
 
     Every layer is gathered for the forward and again for the backward pass.  All parameters
@@ -42,7 +42,7 @@ def sharded(model: Model, element_bytes: int) -> tuple[Task, ...]:
     tasks = [Task(Collective.ALLGATHER, rest * element_bytes)]
     tasks += [Task(Collective.ALLGATHER, unit * element_bytes, 2) for unit in units]
     tasks += [Task(Collective.REDUCE_SCATTER, unit * element_bytes) for unit in [rest, *units]]
-    return merged(tasks)
+    return merge_tasks(tasks)
 
 
 def experts(model: Model, element_bytes: int, tokens: int) -> tuple[Task, ...]:
@@ -57,7 +57,7 @@ def experts(model: Model, element_bytes: int, tokens: int) -> tuple[Task, ...]:
     size = tokens * model.experts_per_token * model.hidden * element_bytes
     tensors = [tensor for part in model.parts for tensor in part.tensors]
     moved = Task(Collective.ALL_TO_ALL, size, 4 * layers)
-    return merged([*_reduced(tensors, element_bytes), moved])
+    return merge_tasks([*_reduced(tensors, element_bytes), moved])
 
 
 def buckets(sizes: Iterable[int]) -> Iterator[int]:
@@ -82,7 +82,7 @@ def buckets(sizes: Iterable[int]) -> Iterator[int]:
 def _reduced(tensors: list[int], element_bytes: int) -> tuple[Task, ...]:
     # Gradients are ready from the output back to the input.
     ready = [size * element_bytes for size in reversed(tensors)]
-    return merged(Task(Collective.ALLREDUCE, size) for size in buckets(ready))
+    return merge_tasks(Task(Collective.ALLREDUCE, size) for size in buckets(ready))
 
 
 ELEMENT_BYTES = {"float32": 4, "bfloat16": 2}
@@ -124,7 +124,7 @@ class Preset:
         if self.parallelism == "ddp":
             return data_parallel(self.model, size)
         if self.parallelism == "fsdp":
-            return sharded(self.model, size)
+            return fsdp_tasks(self.model, size)
         return experts(self.model, size, TOKENS)
 
     @property

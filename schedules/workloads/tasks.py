@@ -53,11 +53,11 @@ class Workload:
         return Collective.ALL_TO_ALL in self.collectives
 
 
-def merged(tasks: Iterable[Task]) -> tuple[Task, ...]:
+def merge_tasks(tasks: Iterable[Task]) -> tuple[Task, ...]:
     """Return the tasks with equal ones counted together, largest first within a collective.
 
     >>> one = Task(Collective.ALLREDUCE, 8)
-    >>> merged([one, Task(Collective.ALLREDUCE, 16), one])[1].count
+    >>> merge_tasks([one, Task(Collective.ALLREDUCE, 16), one])[1].count
     2
     """
     counts: dict[tuple[Collective, int], int] = {}

@@ -18,7 +18,7 @@ _READING = Lock()
 
 
 @lru_cache(maxsize=1)
-def bundled() -> Atlas:
+def bundled_atlas() -> Atlas:
     """Return the whole bundled atlas; cached."""
     return Atlas.load(BUNDLED)
 
@@ -40,7 +40,7 @@ def bundled_of(nodes: int, degree: int) -> Atlas:
 
 def forget_bundled() -> None:
     """Clear the caches after a write to the file."""
-    for kept in (bundled, bundled_of, _lines):
+    for kept in (bundled_atlas, bundled_of, _lines):
         kept.cache_clear()
 
 

@@ -290,7 +290,7 @@ def _line(*fields: object) -> str:
     return "\t".join(map(str, fields))
 
 
-def merged(atlases: Iterable[Atlas]) -> Atlas:
+def merge_atlases(atlases: Iterable[Atlas]) -> Atlas:
     """Return the union of several atlases without dominated entries."""
     whole = Atlas()
     for atlas in atlases:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from topoloom.synth.atlas.bundled import bundled
+from topoloom.synth.atlas.bundled import bundled_atlas
 from topoloom.synth.atlas.entries import Atlas, Entry
 from topoloom.synth.discovery.short_search import short_search
 from topoloom.synth.evaluation.cost import Links
@@ -29,7 +29,7 @@ def searched_sizes(atlas: Atlas) -> list[tuple[int, int, Links]]:
 def missing_entries(atlas: Atlas, nodes: int, degree: int, links: Links) -> list[Entry]:
     """Return the results of the short search at a size that no entry dominates.
 
-    >>> missing_entries(bundled(), 60, 4, Links.UNIDIRECTIONAL)
+    >>> missing_entries(bundled_atlas(), 60, 4, Links.UNIDIRECTIONAL)
     []
     """
     known = [one for one in atlas.of_size(nodes, degree) if one.links is links]
@@ -43,7 +43,7 @@ def missing_entries(atlas: Atlas, nodes: int, degree: int, links: Links) -> list
 def _write(sizes: Iterable[tuple[int, int, Links]], out: Path) -> int:
     finds = Atlas()
     for number, size in enumerate(sizes):
-        for entry in missing_entries(bundled(), *size):
+        for entry in missing_entries(bundled_atlas(), *size):
             finds.add(entry)
         if number % _EVERY == 0:
             finds.save(out)
@@ -58,7 +58,7 @@ def main() -> None:
     parser.add_argument("--parts", type=int, default=1, help="number of processes")
     parser.add_argument("--part", type=int, default=0, help="index of this process, from 0")
     arguments = parser.parse_args()
-    sizes = searched_sizes(bundled())[arguments.part :: arguments.parts]
+    sizes = searched_sizes(bundled_atlas())[arguments.part :: arguments.parts]
     print(f"{len(sizes)} sizes, {_write(sizes, arguments.out)} finds")
 
 

@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from topoloom.synth.atlas.bundled import BUNDLED, forget_bundled
-from topoloom.synth.atlas.entries import Atlas, Entry, merged
+from topoloom.synth.atlas.entries import Atlas, Entry, merge_atlases
 from topoloom.synth.atlas_build.build import KNOWN
 from topoloom.synth.errors import InvalidAtlas
 from topoloom.synth.evaluation.cost import Links
@@ -66,7 +66,7 @@ def merge_results(path: Path, finds: list[Path], remeasure: bool = False) -> tup
     there = Atlas.load(path)
     own = {(*_size(one), one.recipe): one.found for one in there}
     adjusted = [_with_known_origins(atlas, own) for atlas in atlases]
-    everything = merged([remeasured(there) if remeasure else there, *adjusted])
+    everything = merge_atlases([remeasured(there) if remeasure else there, *adjusted])
     swept = bool(atlases) and all(
         one.within is not None or one.found == KNOWN for atlas in atlases for one in atlas
     )

@@ -16,7 +16,7 @@ from topoloom.synth.edge_swaps.local_search import apply_random_swaps
 from topoloom.synth.edge_swaps.neighborhood_bitsets import bitset_memory, count_distant_pairs
 from topoloom.synth.edge_swaps.work_estimates import count_words, swap_words
 from topoloom.synth.kernels.lru_cache import LruCache, digest_of
-from topoloom.synth.kernels.reachability import connected
+from topoloom.synth.kernels.reachability import is_connected
 from topoloom.synth.kernels.splitmix import below
 
 # Random positions tried per node, words read for them, and words and number of edge swaps.
@@ -60,7 +60,7 @@ def insert_nodes(
         most = min(_SWAPS, _SWAP_WORDS // swap_words(len(heads), degree, depth))
         apply_random_swaps(swapped, depth, most, two_way, state)
         sources = np.repeat(np.arange(len(heads)), degree)
-        heads = swapped if connected(len(heads), sources, swapped.ravel()) else heads
+        heads = swapped if is_connected(len(heads), sources, swapped.ravel()) else heads
     return heads
 
 

@@ -12,7 +12,7 @@ from numba import njit
 
 from topoloom.synth.edge_swaps.work_estimates import require_random_regular
 from topoloom.synth.evaluation.cost import Links
-from topoloom.synth.kernels.reachability import connected
+from topoloom.synth.kernels.reachability import is_connected
 from topoloom.synth.kernels.scalars import int64
 from topoloom.synth.kernels.splitmix import below, seeded, shuffled
 from topoloom.synth.topology.topology import Topology
@@ -77,7 +77,7 @@ def random_ends(nodes: int, degree: int, seed: int, two_way: bool) -> tuple[Any,
             ends = np.concatenate(ends), np.concatenate(ends[::-1])
         if complement:
             ends = _complement(nodes, *ends)
-        if connected(nodes, *ends):
+        if is_connected(nodes, *ends):
             return ends
 
 

@@ -71,7 +71,7 @@ def _links(member: RandomGraph) -> Ends:
     # Imported here: recipes are parsed without kernels.
     from topoloom.synth.edge_swaps.local_search import apply_random_swaps, head_array
     from topoloom.synth.edge_swaps.random_regular import random_ends
-    from topoloom.synth.kernels.reachability import connected
+    from topoloom.synth.kernels.reachability import is_connected
 
     n, d, depth = member.n, member.d, member.depth
     ends = random_ends(n, d, member.seed, member.two_way)
@@ -81,7 +81,7 @@ def _links(member: RandomGraph) -> Ends:
             heads, depth, member.exchanges, member.two_way, member.exchange_state(depth)
         )
         swapped = np.repeat(np.arange(n), d), heads.ravel()
-        ends = swapped if connected(n, *swapped) else ends
+        ends = swapped if is_connected(n, *swapped) else ends
     return _read_only(ends)
 
 

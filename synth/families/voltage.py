@@ -82,10 +82,10 @@ class VoltageGraph:
     def connected(self) -> bool:
         """Whether every node of the lift reaches every other; for balanced graphs."""
         # Imported here: recipes are parsed without kernels, whose import takes longer.
-        from topoloom.synth.kernels.reachability import connected
+        from topoloom.synth.kernels.reachability import is_connected
 
         # Every weak component of a balanced digraph has an Euler circuit.
-        return connected(self.nodes, *self.links())
+        return is_connected(self.nodes, *self.links())
 
     def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the sources and the targets of all links of the lift, arc by arc.

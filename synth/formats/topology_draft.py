@@ -8,7 +8,12 @@ from typing import Any, TypeVar
 import networkx as nx
 
 from topoloom.synth.errors import InvalidTopology
-from topoloom.synth.recipes.topology_document import MAX_LINKS, MAX_NODES, MAX_TEXT, named
+from topoloom.synth.recipes.topology_document import (
+    MAX_LINKS,
+    MAX_NODES,
+    MAX_TEXT,
+    with_name_and_recipe,
+)
 from topoloom.synth.topology.assumptions import Assumption
 from topoloom.synth.topology.rates import unit_name
 from topoloom.synth.topology.topology import Capacity, Link, NodeId, Topology
@@ -148,7 +153,7 @@ class Draft:
                 bandwidth_unit=unit_name(unit),
                 assumed=self._assumed,
             )
-            return named(topology, name, *(() if recipe is None else (recipe,)))
+            return with_name_and_recipe(topology, name, *(() if recipe is None else (recipe,)))
         except InvalidTopology as error:
             match = _PLACE.fullmatch(error.field)
             if match is None:

@@ -7,12 +7,12 @@ from numba import njit
 from numpy.typing import NDArray
 
 
-def reached(
+def reachable_mask(
     node_count: int, sources: NDArray[Any], targets: NDArray[Any], start: int
 ) -> NDArray[np.bool_]:
     """Return whether each position is reachable from ``start``; O(links).
 
-    >>> reached(3, np.array([0, 2]), np.array([1, 0]), 0).tolist()
+    >>> reachable_mask(3, np.array([0, 2]), np.array([1, 0]), 0).tolist()
     [True, True, False]
     """
     seen = np.zeros(node_count, np.bool_)
@@ -20,15 +20,15 @@ def reached(
     return seen
 
 
-def connected(node_count: int, sources: NDArray[Any], targets: NDArray[Any]) -> bool:
+def is_connected(node_count: int, sources: NDArray[Any], targets: NDArray[Any]) -> bool:
     """Return whether the first node reaches all others.
 
     In a regular graph all nodes then reach the first: equally many links enter and leave any set.
 
-    >>> connected(3, np.array([0, 1, 2]), np.array([1, 2, 0]))
+    >>> is_connected(3, np.array([0, 1, 2]), np.array([1, 2, 0]))
     True
     """
-    return bool(reached(node_count, sources, targets, 0).all())
+    return bool(reachable_mask(node_count, sources, targets, 0).all())
 
 
 @njit(cache=True, nogil=True)

@@ -1,8 +1,8 @@
 """Read topology/1: untrusted JSON to a `Topology`, or one clear error.
 
-`named` upgrades files and stored documents of earlier versions: without a ``recipe``, a name that
-is a recipe of a topology of this size is taken as the recipe, of any length, and the topology
-gets the short name of `synth.recipes.build`.
+`with_name_and_recipe` upgrades files and stored documents of earlier versions: without a
+``recipe``, a name that is a recipe of a topology of this size is taken as the recipe, of any
+length, and the topology gets the short name of `synth.recipes.build`.
 """
 
 import re
@@ -72,7 +72,9 @@ def topology_from_document(document: Any, *, stored: bool = False) -> Topology:
         [row[:2] for row in rows], [link.get("latency_us") for link in links]
     )
     topology = topology.with_latencies(latencies) if latencies else topology
-    return named(topology, document.get("name", ""), *_optional_member(document, "recipe"))
+    return with_name_and_recipe(
+        topology, document.get("name", ""), *_optional_member(document, "recipe")
+    )
 
 
 def _assumed(document: dict[str, Any]) -> list[Assumption]:
@@ -88,7 +90,7 @@ def _assumed(document: dict[str, Any]) -> list[Assumption]:
     return assumed
 
 
-def named(topology: Topology, name: Any, *recipe: Any) -> Topology:
+def with_name_and_recipe(topology: Topology, name: Any, *recipe: Any) -> Topology:
     """Return a topology under the name, and with the recipe, given in a file.
 
     Args:
@@ -99,9 +101,9 @@ def named(topology: Topology, name: Any, *recipe: Any) -> Topology:
         InvalidTopology: A value is no printable text, or too long.
 
     >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
-    >>> named(ring, "my ring", "UniRing(3)").recipe == parse("UniRing(3)")
+    >>> with_name_and_recipe(ring, "my ring", "UniRing(3)").recipe == parse("UniRing(3)")
     True
-    >>> named(ring, "my ring").recipe, named(ring, "UniRing(3)").name
+    >>> with_name_and_recipe(ring, "my ring").recipe, with_name_and_recipe(ring, "UniRing(3)").name
     (None, 'uniring-3x1-8385')
     """
     if recipe:

@@ -73,7 +73,7 @@ class Candidate:
 
 
 @lru_cache(maxsize=64)
-def measured(recipe: Recipe) -> Candidate:
+def measured_candidate(recipe: Recipe) -> Candidate:
     """Return the recipe with measured costs.  Cached: large sizes need the same graphs twice.
 
     Raises:

@@ -36,7 +36,7 @@ from topoloom.synth.evaluation.cost import Cost, Links, lower_bound, optimal_ban
 from topoloom.synth.families import family
 from topoloom.synth.recipes.build import build, size
 from topoloom.synth.recipes.recipe import Recipe
-from topoloom.synth.search.candidates import Candidate, measured, undominated
+from topoloom.synth.search.candidates import Candidate, measured_candidate, undominated
 from topoloom.synth.search.feasibility import none_known, require_feasible
 from topoloom.synth.search.large_sizes import is_large, with_large_candidates
 from topoloom.synth.search.line_graph_candidates import target_steps, with_line_graphs
@@ -305,4 +305,4 @@ def _reaches_bandwidth(found: Collection[Candidate], nodes: int) -> bool:
 
 def _measured(candidate: Candidate) -> Candidate:
     """Return the candidate with costs measured on the built graph."""
-    return candidate if candidate.measured else measured(candidate.recipe)
+    return candidate if candidate.measured else measured_candidate(candidate.recipe)

@@ -26,10 +26,10 @@ class Hosts:
     bases: tuple[Recipe, ...] = ()
 
 
-def searched(hosts: Hosts) -> Frontier:
+def frontier_of_hosts(hosts: Hosts) -> Frontier:
     """Return the Pareto frontier for some hosts; see `synth.search.frontier.frontier`.
 
-    >>> [str(point.recipe) for point in searched(Hosts(12, 4)).points]
+    >>> [str(point.recipe) for point in frontier_of_hosts(Hosts(12, 4)).points]
     ['Circulant(12, 2, 3)']
     """
     return frontier(**{field.name: getattr(hosts, field.name) for field in fields(hosts)})

@@ -25,7 +25,7 @@ from topoloom.synth.search.candidates import (
     exact_claims,
     has_few_orbits,
     is_quickly_known,
-    measured,
+    measured_candidate,
     measured_unless_dominated,
     undominated,
 )
@@ -261,7 +261,7 @@ class Catalog:
                     yield Candidate(base, *costs)
         for own in self._constraints.bases:
             if self._fits(own, (nodes, degree, False)) and recipes.traits(own).regular:
-                found = measured(own)
+                found = measured_candidate(own)
                 if all(cost.bandwidth == best for cost in found.costs):
                     yield found
 

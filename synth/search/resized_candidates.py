@@ -17,7 +17,7 @@ from topoloom.synth.edge_swaps.work_estimates import count_words
 from topoloom.synth.evaluation.cost import Links, expand_line_graph, lower_bound
 from topoloom.synth.recipes.recipe import LineGraph, Recipe, parse
 from topoloom.synth.search import limits
-from topoloom.synth.search.candidates import Candidate, measured
+from topoloom.synth.search.candidates import Candidate, measured_candidate
 from topoloom.synth.search.resize import Resized, insert_or_remove, shorten_resized
 from topoloom.synth.slack import MAX_STEPS
 
@@ -111,7 +111,7 @@ def _line_graph_of(entry: Entry, times: int, degree: int) -> _NearbyGraph:
 def _line_graphs(nodes: int, degree: int) -> list[Candidate]:
     """Return line graphs of the graphs that a short search finds."""
     bases = sampled(nodes // degree, degree, Links.UNIDIRECTIONAL, exhaustive=False)
-    return [measured(LineGraph(1, base)) for base in bases]
+    return [measured_candidate(LineGraph(1, base)) for base in bases]
 
 
 def _made(near: Sequence[_NearbyGraph], nodes: int, depth: int) -> Iterator[Recipe]:

@@ -22,7 +22,7 @@ from topoloom.synth.evaluation.cost import Cost, optimal_bandwidth
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import Recipe, parse
 from topoloom.synth.search import limits
-from topoloom.synth.search.candidates import Candidate, measured, undominated
+from topoloom.synth.search.candidates import Candidate, measured_candidate, undominated
 from topoloom.synth.search.sampled_candidates import is_random
 from topoloom.synth.slack import MAX_DEGREE, MAX_SEARCHED, MAX_SLACK, MAX_STEPS, GraphAndTranspose
 from topoloom.synth.symmetry.semiregular_groups import semiregular_group
@@ -60,7 +60,9 @@ def with_slack_schedules(
     RandomRegular(61, 4, 1, 3, 10000) 5 4 60/61
     """
     broadcasts, further = list(candidates), frozenset(sampled)
-    broadcasts += map(measured, sorted(further - {one.recipe for one in broadcasts}, key=str))
+    broadcasts += map(
+        measured_candidate, sorted(further - {one.recipe for one in broadcasts}, key=str)
+    )
     if degree > MAX_DEGREE:
         return undominated(broadcasts)
     in_atlas = _slack_schedules_of_atlas(nodes, degree)

@@ -341,13 +341,13 @@ class Topology:
             Unreachable: Some compute node cannot reach another; both are named.
         """
         # Imported here: graphs are read without kernels.
-        from topoloom.synth.kernels.reachability import reached
+        from topoloom.synth.kernels.reachability import reachable_mask
 
         if len(self.compute_nodes) < 2:
             raise InvalidTopology("/nodes", "must hold at least two compute nodes")
         anchor = self.position[self.compute_nodes[0]]
-        from_anchor = reached(self.node_count, self.sources, self.targets, anchor)
-        to_anchor = reached(self.node_count, self.targets, self.sources, anchor)
+        from_anchor = reachable_mask(self.node_count, self.sources, self.targets, anchor)
+        to_anchor = reachable_mask(self.node_count, self.targets, self.sources, anchor)
         # Every pair is connected through the anchor if all reach it and it reaches all.
         for node in self.compute_nodes:
             if not from_anchor[self.position[node]]:

@@ -12,7 +12,7 @@ from topoloom.synth.wiring.plant import (
     Present,
     cross_wired,
     duplex,
-    sized,
+    smallest_plant,
     uniform,
 )
 from topoloom.synth.wiring.plant.current_wiring import read_present, read_present_csv
@@ -34,7 +34,7 @@ __all__ = [
     "read_present",
     "read_present_csv",
     "revert",
-    "sized",
+    "smallest_plant",
     "to_document",
     "uniform",
     "violations",

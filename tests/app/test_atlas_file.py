@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from topoloom.app.documents.atlas import FORMATS, AtlasDocument
 from topoloom.app.requests.listing import AtlasRequest
 from topoloom.app.services import atlas as service
-from topoloom.synth.atlas.bundled import bundled
+from topoloom.synth.atlas.bundled import bundled_atlas
 from topoloom.synth.atlas.entries import Atlas
 from topoloom.synth.evaluation.cost import Links
 
@@ -41,7 +41,7 @@ def test_the_tab_separated_form_is_an_atlas_whose_digest_anyone_can_compute(clie
     assert digest == read(client, **query).json()["digest"]
     assert Atlas.read(text).text() == points
     if not query:
-        assert points == bundled().text()
+        assert points == bundled_atlas().text()
 
 
 def test_all_forms_say_the_same(client):
@@ -77,8 +77,8 @@ def test_all_forms_say_the_same(client):
 )
 def test_exactly_the_points_that_are_asked_for_are_there(query):
     asked = AtlasRequest.model_validate(query)
-    chosen = {(one.recipe, one.within, one.links) for one in bundled().part(asked.wants)}
-    for one in bundled():
+    chosen = {(one.recipe, one.within, one.links) for one in bundled_atlas().part(asked.wants)}
+    for one in bundled_atlas():
         wanted = (
             query.get("nodes_min", 0) <= one.nodes <= query.get("nodes_max", 10**6)
             and query.get("degree", one.degree) == one.degree

@@ -16,7 +16,7 @@ from topoloom.app.services.context import Context
 from topoloom.app.store.database import migrate, open_engine
 from topoloom.app.store.document_store import Store
 from topoloom.schedules.design.known_topologies import KnownTopology, best_topologies
-from topoloom.synth.atlas.bundled import bundled
+from topoloom.synth.atlas.bundled import bundled_atlas
 from topoloom.synth.evaluation.cost import Cost, Links
 
 HOSTS = {"nodes": 12, "degree": 4}
@@ -68,10 +68,10 @@ def test_without_a_workload_they_are_in_the_order_of_their_gaps(known):
 
 
 def test_the_atlas_is_known_without_any_document(client):
-    entry = next(entry for entry in bundled() if entry.nodes > 20 and entry.degree == 4)
+    entry = next(entry for entry in bundled_atlas() if entry.nodes > 20 and entry.degree == 4)
     found = asked(client, nodes=entry.nodes, degree=entry.degree)
     size = entry.nodes, entry.degree
-    entries = (*bundled().of_size(*size), *bundled().of_size(*size, by_slack=True))
+    entries = (*bundled_atlas().of_size(*size), *bundled_atlas().of_size(*size, by_slack=True))
     of_size = {(one.recipe, one.within): one for one in entries}
     assert found["candidates"]
     for candidate in found["candidates"]:
@@ -85,7 +85,7 @@ def test_the_atlas_is_known_without_any_document(client):
 
 
 def test_labels_of_the_atlas_are_known_with_the_steps_within_which_they_cost_so_much(client):
-    entry = next(entry for entry in bundled() if entry.within is not None)
+    entry = next(entry for entry in bundled_atlas() if entry.within is not None)
     hosts = {"nodes": entry.nodes, "degree": entry.degree, "links": entry.links.value}
     found = asked(client, **hosts, **RUN, limit=100)["candidates"]
     (told,) = (

@@ -13,7 +13,7 @@ import pytest
 from topoloom.app.requests.designs import FrontierRequest
 from topoloom.app.requests.topology_source import TopologySource
 from topoloom.app.services import frontiers, topologies
-from topoloom.synth.atlas.bundled import bundled
+from topoloom.synth.atlas.bundled import bundled_atlas
 from topoloom.synth.errors import ImpossibleRequest
 from topoloom.synth.evaluation.cost import Cost, Links
 from topoloom.synth.evaluation.measure import measure_both
@@ -142,16 +142,16 @@ def require_written_and_read(entries):
 
 @pytest.mark.slow
 def test_a_spread_of_the_atlas_is_built_written_and_read_back():
-    long = [entry for entry in bundled() if len(entry.recipe) > 200]
+    long = [entry for entry in bundled_atlas() if len(entry.recipe) > 200]
     assert len(long) > 400
-    small = [entry for entry in bundled() if entry.nodes <= 200]
+    small = [entry for entry in bundled_atlas() if entry.nodes <= 200]
     require_written_and_read([*small[::40], *long[::20]])
 
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("part", range(PARTS))
 def test_the_whole_atlas_is_built_written_and_read_back(part):
-    require_written_and_read(list(bundled())[part::PARTS])
+    require_written_and_read(list(bundled_atlas())[part::PARTS])
 
 
 @pytest.mark.exhaustive

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from topoloom.schedules.model.schedule import Collective
-from topoloom.schedules.optimum.link_values import link_values, restored
+from topoloom.schedules.optimum.link_values import link_values, rates_after_repair
 from topoloom.synth.fabrics import fabric
 from topoloom.synth.topology.degrade import degraded
 
@@ -29,7 +29,7 @@ def test_values_come_with_an_optimum_where_they_are_asked_for(client):
         assert [value[name] for value in asked["values"]] == [str(getattr(v, name)) for v in told]
     assert asked["restored"] == [
         {"nodes": list(one.nodes), "algbw": str(one.algbw)}
-        for one in restored(healthy, topology, Collective.ALLGATHER)
+        for one in rates_after_repair(healthy, topology, Collective.ALLGATHER)
     ]
 
 

@@ -17,7 +17,7 @@ from topoloom.app.store.database import open_database
 from topoloom.app.store.lr_records import Observation
 from topoloom.app.store.lr_sessions import LrStore
 from topoloom.learning_rate import Options, observe, overrun, start
-from topoloom.learning_rate.state_machine.extension import extended, shortest
+from topoloom.learning_rate.state_machine.extension import extend_run, shortest
 
 pytest.importorskip("sklearn", reason="the extra `tune` is not installed")
 
@@ -97,7 +97,7 @@ def extended_in_process(after, length):
     state, toy = start(Options(**ASKED)), Toy()
     for _ in range(after):
         state = observe(state, toy.carry_out(state.action))
-    state = extended(state, length or shortest(state))
+    state = extend_run(state, length or shortest(state))
     while state.action.do != "stop":
         state = observe(state, toy.carry_out(state.action))
     return state

@@ -9,7 +9,7 @@ from sqlalchemy.exc import IntegrityError
 from tests.synth.plants import plants, topologies
 from topoloom.synth.errors import DoesNotFit
 from topoloom.synth.topology.topology import Topology
-from topoloom.synth.wiring import plan_moves, sized, to_document
+from topoloom.synth.wiring import plan_moves, smallest_plant, to_document
 from topoloom.synth.wiring.devices import read_script
 from topoloom.synth.wiring.devices.netbox_rest import FRONT, changes, read_inventory
 from topoloom.synth.wiring.plant import Kind, Side
@@ -161,7 +161,7 @@ def test_netbox_has_the_jumpers_of_a_plan_after_it_and_a_second_run_changes_noth
 
 def test_the_constraint_refuses_a_new_jumper_before_the_old_one_is_deleted(database):
     ring = Topology("abc", [("a", "b"), ("b", "c"), ("c", "a")])
-    plant = sized(ring)
+    plant = smallest_plant(ring)
     plan = plan_moves(ring.transpose(), plant, plan_moves(ring, plant).final)
     netbox = NetBox(database, plant)
     today = [netbox.ends(plant, pair) for pair in plan.present.pairs]

@@ -14,7 +14,7 @@ from topoloom.schedules.formats.schedule.write import to_document
 from topoloom.schedules.generate.collectives import make
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import parse
-from topoloom.synth.wiring import plan_moves, sized
+from topoloom.synth.wiring import plan_moves, smallest_plant
 from topoloom.synth.wiring import to_document as plan_document
 
 MINIMAL = {
@@ -128,7 +128,7 @@ def words(tmp_path, monkeypatch):
     (tmp_path / "ring.edges").write_text("".join(f"{a} {b} 1\n" for a, b, _ in ring.links))
     schedule = json.dumps(to_document(make(ring, "allgather", "bfb")))
     (tmp_path / "schedule.json").write_text(schedule)
-    plan = json.dumps(plan_document(plan_moves(ring, sized(ring))))
+    plan = json.dumps(plan_document(plan_moves(ring, smallest_plant(ring))))
     (tmp_path / "plan.json").write_text(plan)
     (tmp_path / "trace.csv").write_text(
         "goal_rank,stream,start,end,collective,algo,proto\n0,0,5,9,Broadcast,ring,ll\n"

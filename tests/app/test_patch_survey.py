@@ -4,7 +4,7 @@ import pytest
 
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import parse
-from topoloom.synth.wiring import plan_moves, sized
+from topoloom.synth.wiring import plan_moves, smallest_plant
 from topoloom.synth.wiring.operations.worst_failures import survey
 
 
@@ -22,7 +22,7 @@ def test_the_worst_failures_are_those_of_the_plan(client, plan, at_once):
     told = answer.json()
     assert (told["schema"], told["plan_id"]) == ("survey/1", plan["plan_id"])
     ring = build(parse("BiRing(5)"))
-    found = survey(plan_moves(ring, sized(ring)), at_once)
+    found = survey(plan_moves(ring, smallest_plant(ring)), at_once)
     assert told["count"] == len(found)
     assert told["cut"] == sum(not failure.connected for failure in found)
     assert (told["cut"] > 0) == (at_once == 2)

@@ -14,7 +14,7 @@ from topoloom.schedules.formats.inspection.check_program import program_violatio
 from topoloom.schedules.formats.inspection.requirements import served_sizes
 from topoloom.schedules.formats.nccl.program import MAX_SIZE
 from topoloom.schedules.formats.nccl.read import parse
-from topoloom.schedules.formats.nccl.replay import chosen
+from topoloom.schedules.formats.nccl.replay import matching_row
 from topoloom.schedules.formats.targets.runtimes import RUNTIMES
 from topoloom.schedules.model.schedule import Collective
 from topoloom.synth.recipes.build import build
@@ -78,7 +78,7 @@ def test_the_table_serves_what_no_program_takes_and_says_which_program_takes_wha
     machines = 8 // SAID[form].get("ranks_per_node", 1)
     for name in ("allreduce", "allgather"):
         for size in [0, MAX_SIZE, *(chance.randrange(1 << power) for power in range(1, 60))]:
-            row = chosen(rows, Collective.of(name), size, machines, 8)
+            row = matching_row(rows, Collective.of(name), size, machines, 8)
             assert row is not None and row.channels >= max(
                 one.get("channels", 1) for one in index["files"]
             )

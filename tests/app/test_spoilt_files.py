@@ -25,7 +25,13 @@ from topoloom.schedules.verify import violations
 from topoloom.synth.errors import SynthError
 from topoloom.synth.recipes.recipe import parse
 from topoloom.synth.topology.topology import Topology
-from topoloom.synth.wiring import plan_moves, read_present, read_present_csv, sized, to_document
+from topoloom.synth.wiring import (
+    plan_moves,
+    read_present,
+    read_present_csv,
+    smallest_plant,
+    to_document,
+)
 from topoloom.synth.wiring.devices import read_script
 from topoloom.synth.wiring.devices.netbox_csv import write_netbox
 from topoloom.synth.wiring.devices.netbox_rest import read_inventory
@@ -37,7 +43,7 @@ OWN = (SynthError, ScheduleError, CertificateFailed)
 """The errors that the command line ends with 2 for, and the service with a 4xx."""
 BOXES = two_boxes()
 RING = Topology(range(4), [(0, 1), (1, 2), (2, 3), (3, 0)])
-PLANT = sized(RING)
+PLANT = smallest_plant(RING)
 PLANT_YAML = """schema: plant/1
 name: hall
 panels: [{id: p1, ports: 4, move_seconds: 2.5, at_once: 2}]

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from topoloom.learning_rate.errors import MissingExtra
-from topoloom.learning_rate.forecasting.bayesian_search import Trial, penalised, propose
+from topoloom.learning_rate.forecasting.bayesian_search import Trial, penalize_unusable, propose
 
 pytest.importorskip("sklearn", reason="the extra `tune` is not installed")
 
@@ -62,7 +62,7 @@ def test_any_losses_give_a_rate_in_the_interval(losses):
 
 @given(losses=st.lists(any_float, min_size=1, max_size=9))
 def test_a_penalty_is_the_worst_and_on_the_scale_of_the_others(losses):
-    told = penalised(losses)
+    told = penalize_unusable(losses)
     finite = [loss for loss in losses if abs(loss) <= 1e100]
     assert [a for a, b in zip(told, losses, strict=True) if abs(b) <= 1e100] == finite
     if finite:

@@ -9,7 +9,12 @@ import pytest
 
 from tests.learning_rate.trainers import Toy, options, trained
 from topoloom.learning_rate import State, start
-from topoloom.learning_rate.state_machine.divergence_detector import LASTING, WINDOW, risen, watched
+from topoloom.learning_rate.state_machine.divergence_detector import (
+    LASTING,
+    WINDOW,
+    has_risen,
+    with_least_level,
+)
 from topoloom.learning_rate.state_machine.step_counting import RECENT
 
 pytest.importorskip("sklearn", reason="the extra `tune` is not installed")
@@ -79,8 +84,8 @@ def course(losses, every=1):
     state, seen = replace(start(options({})), stage=0), False
     for place in range(0, len(losses), every):
         last = tuple(losses[max(0, place - RECENT + 1) : place + 1])
-        state = watched(replace(state, first=tuple(losses[:8]), recent=last))
-        seen |= risen(state)
+        state = with_least_level(replace(state, first=tuple(losses[:8]), recent=last))
+        seen |= has_risen(state)
     return seen
 
 

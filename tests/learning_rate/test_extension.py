@@ -10,7 +10,7 @@ from tests.learning_rate.trainers import Toy, trained
 from topoloom.learning_rate import InProcess, Options, observe, start
 from topoloom.learning_rate.errors import InvalidOptions
 from topoloom.learning_rate.rate_shape import shape
-from topoloom.learning_rate.state_machine.extension import extended, shortest
+from topoloom.learning_rate.state_machine.extension import extend_run, shortest
 from topoloom.learning_rate.state_machine.stage_plan import rate_at
 from topoloom.learning_rate.state_machine.state import State
 
@@ -37,7 +37,7 @@ def finished(state, toy):
 def test_a_longer_run_holds_its_rate_until_the_decay_of_the_new_length(step, total):
     state, toy = held(ASKED, step)
     peak = state.rate
-    longer = extended(state, total)
+    longer = extend_run(state, total)
     assert longer.action == state.action
     end = finished(longer, toy)
     assert (end.step, end.action.reason) == (total, "finished")
@@ -57,34 +57,34 @@ def test_the_least_length_is_that_whose_decay_begins_at_once(step):
     if decays:
         assert shape("wsd", state.step, 50, least, 0.2) == 1.0
         assert shape("wsd", state.step, 50, least - 1, 0.2) < 1.0
-    end = finished(extended(state, least), toy)
+    end = finished(extend_run(state, least), toy)
     assert end.step == least < 1000
     assert not decays or toy.lr < state.rate
     with pytest.raises(InvalidOptions, match=f"/total_steps: must be {least} to "):
-        extended(state, least - 1)
+        extend_run(state, least - 1)
 
 
 def test_the_same_length_again_changes_nothing_even_in_the_decay():
     state, _ = held(ASKED, 900)
-    assert extended(state, 1000) is state
+    assert extend_run(state, 1000) is state
     with pytest.raises(InvalidOptions, match="after the decay has begun"):
-        extended(state, 2000)
+        extend_run(state, 2000)
     ended, _ = trained(ASKED)
     with pytest.raises(InvalidOptions, match="after the end of the run"):
-        extended(ended, 2000)
+        extend_run(ended, 2000)
 
 
 @pytest.mark.parametrize("anchor", ["cosine", "wsd"])
 def test_a_schedule_that_falls_from_its_first_step_keeps_its_length(anchor):
     state, _ = held(Options(1e-4, 1.0, 1000, anchor=anchor, decay_share=1.0), 400)
     with pytest.raises(InvalidOptions, match="after the decay has begun"):
-        extended(state, 2000)
+        extend_run(state, 2000)
 
 
 def test_without_an_anchor_a_run_ends_where_it_is_told_to():
     state, toy = held(Options(1e-4, 1.0, 1000, anchor="none"), 400)
     assert shortest(state) == state.step + state.action.steps
-    assert finished(extended(state, 600), toy).step == max(600, shortest(state))
+    assert finished(extend_run(state, 600), toy).step == max(600, shortest(state))
 
 
 def test_during_a_search_a_run_becomes_longer_only():
@@ -92,20 +92,20 @@ def test_during_a_search_a_run_becomes_longer_only():
     while state.phase != "trial":
         state = observe(state, toy.carry_out(state.action))
     with pytest.raises(InvalidOptions, match="must be 1000 to "):
-        extended(state, 999)
-    assert finished(extended(state, 1500), toy).step == 1500
+        extend_run(state, 999)
+    assert finished(extend_run(state, 1500), toy).step == 1500
 
 
 @pytest.mark.parametrize("total", [0, 10**9, 1500.0, True])
 def test_a_length_outside_the_domain_is_refused(total):
     state, _ = held(ASKED, 100)
     with pytest.raises(InvalidOptions, match="/total_steps: must be "):
-        extended(state, total)
+        extend_run(state, total)
 
 
 def test_an_extended_state_is_read_back_and_goes_on_alike():
     state, _ = held(ASKED, 300)
-    longer = extended(state, 1700)
+    longer = extend_run(state, 1700)
     text = longer.to_json()
     assert State.from_json(text).to_json() == text
     tuner = InProcess(ASKED)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.learning_rate.trainers import Groups, trained
 from topoloom.learning_rate import Options, State, observe, overrun, start
-from topoloom.learning_rate.state_machine.extension import extended
+from topoloom.learning_rate.state_machine.extension import extend_run
 from topoloom.learning_rate.state_machine.state import UNTRAINED
 
 pytest.importorskip("sklearn", reason="the extra `tune` is not installed")
@@ -159,7 +159,7 @@ def test_ratios_stay_after_divergence_and_after_another_length():
     longer, toy = start(asked()), Groups((0.5, 0.05))
     while longer.action.do != "stop":
         if longer.spent > 500:
-            longer = extended(longer, 3000)
+            longer = extend_run(longer, 3000)
         longer = observe(longer, toy.carry_out(longer.action))
     assert longer.step == 3000 and longer.scales == pytest.approx((10.0, 1.0))
 

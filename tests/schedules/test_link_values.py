@@ -10,7 +10,7 @@ from tests.oracles import random_topology
 from topoloom.schedules.errors import NoSchedule, TooLarge
 from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.optimum.collective_optimum import collective_optimum
-from topoloom.schedules.optimum.link_values import LinkValue, link_values, restored
+from topoloom.schedules.optimum.link_values import LinkValue, link_values, rates_after_repair
 from topoloom.schedules.options import Options
 from topoloom.synth.fabrics import fabric
 from topoloom.synth.topology.degrade import degraded
@@ -169,7 +169,9 @@ def test_every_change_is_undone_by_itself() -> None:
     lost = ("0.gpu3", "plane1")
     slow = ("1.gpu0", "1.nvswitch", Fraction(1, 10))
     made = degraded(healthy, without_nodes=["1.gpu7"], without_links=[lost], slow_links=[slow])
-    found = {one.nodes: one.algbw for one in restored(healthy, made, Collective.ALLGATHER)}
+    found = {
+        one.nodes: one.algbw for one in rates_after_repair(healthy, made, Collective.ALLGATHER)
+    }
     expected = {
         ("1.gpu7",): degraded(healthy, without_links=[lost], slow_links=[slow]),
         lost: degraded(healthy, without_nodes=["1.gpu7"], slow_links=[slow]),

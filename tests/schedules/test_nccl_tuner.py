@@ -14,7 +14,7 @@ from topoloom.schedules.errors import InvalidProgram, NotExportable
 from topoloom.schedules.formats.inspection.check_program import program_violations
 from topoloom.schedules.formats.nccl.program import MAX_LINE, MAX_SIZE
 from topoloom.schedules.formats.nccl.read import parse
-from topoloom.schedules.formats.nccl.replay import chosen
+from topoloom.schedules.formats.nccl.replay import matching_row
 from topoloom.schedules.formats.nccl.write import render
 from topoloom.schedules.simulate import Judge, Network, estimate
 from topoloom.synth.topology.rates import node_capacity
@@ -48,7 +48,7 @@ def test_no_other_choice_of_nccl_is_faster_at_any_size(name, collective):
     if collective == "allreduce":
         choices += [("tree", "simple"), ("tree", "ll")]
     for size in sizes:
-        row = chosen(rows, schedule_of(name, collective).collective, size, 1, ranks)
+        row = matching_row(rows, schedule_of(name, collective).collective, size, 1, ranks)
         times = {choice: seconds(*choice, collective, ranks, size, rate) for choice in choices}
         assert times[row.algorithm, row.protocol] == min(times.values()), size
     assert program_violations("nccl-tuner-csv", [table(name, collective).encode()], topology) == []
@@ -63,7 +63,7 @@ def test_the_comment_tells_where_the_schedule_is_faster(name, collective):
     told = next(line for line in text.split("\n") if "schedule is faster" in line)
     least, most = map(int, re.findall(r"(\d+) to (\d+)", told)[0])
     for size in (least // 2, least, most):
-        row = chosen(rows, schedule.collective, size, 1, ranks)
+        row = matching_row(rows, schedule.collective, size, 1, ranks)
         took = estimate(
             schedule, topology, size_bytes=size, alpha_seconds=float(ALPHA),
             unit_bytes_per_second=float(UNIT),
@@ -107,13 +107,13 @@ def test_the_latencies_that_a_topology_states_count_where_no_other_is_given(name
 
     rows = parse(text)
     for size in {end for row in rows for end in (row.first, row.last)}:
-        row = chosen(rows, schedule.collective, size, 1, ranks)
+        row = matching_row(rows, schedule.collective, size, 1, ranks)
         times = {(one, two): took(one, two, size) for one in starts for two in ("simple", "ll")}
         assert times[row.algorithm, row.protocol] == min(times.values())
     assert ("machines" in text) == (machines > 1)
     faster = re.findall(r"faster than all rows from (\d+) to (\d+)", text)
     for size in map(int, faster[0] if faster else ()):
-        row = chosen(rows, schedule.collective, size, 1, ranks)
+        row = matching_row(rows, schedule.collective, size, 1, ranks)
         ours = Judge(schedule, topology, Network(None, UNIT)).time(size)
         assert ours.seconds < took(row.algorithm, row.protocol, size)
 
@@ -121,7 +121,7 @@ def test_the_latencies_that_a_topology_states_count_where_no_other_is_given(name
 def test_rows_may_be_for_a_number_of_machines():
     rows = parse(table("dgx-a100-2", "allreduce", ranks_per_node=8))
     assert {(row.nodes, row.ranks) for row in rows} == {(2, 16)}
-    assert chosen(rows, rows[0].collective, 5, 3, 16) is None
+    assert matching_row(rows, rows[0].collective, 5, 3, 16) is None
     with pytest.raises(NotExportable) as caught:
         table("dgx-a100-2", "allreduce", ranks_per_node=5)
     assert caught.value.field == "/ranks_per_node"

@@ -17,9 +17,9 @@ from topoloom.schedules.network_curves.program import (
     Program,
     Stream,
     bandwidth_curves,
+    last_tolerated_place,
     latency_curves,
     program_pieces,
-    tolerated,
 )
 from topoloom.schedules.network_curves.ring_collective import (
     Channel,
@@ -196,8 +196,10 @@ def test_streams_run_beside_each_other_and_collectives_of_one_after_each_other()
     pieces = program_pieces(program, curves, Fraction(0), Fraction(1000))
     # 7 + 3 (10 + L) > 100 from L = 21 on.
     assert [(p.start, p.value, p.slope) for p in pieces] == [(0, 100, 0), (21, 37, 3)]
-    assert tolerated(pieces, Fraction(0), Fraction(1, 10), Fraction(1000)) == Fraction(73, 3)
-    assert tolerated(pieces, Fraction(0), Fraction(50), Fraction(1000)) is None
+    assert last_tolerated_place(pieces, Fraction(0), Fraction(1, 10), Fraction(1000)) == Fraction(
+        73, 3
+    )
+    assert last_tolerated_place(pieces, Fraction(0), Fraction(50), Fraction(1000)) is None
 
 
 @given(

@@ -55,7 +55,7 @@ def test_symmetric_fabrics_get_trees_as_low_by_their_symmetry(
     def packed(*_: object) -> None:
         raise AssertionError("trees were packed, though symmetry gives them")
 
-    monkeypatch.setattr(forest_at_rate, "packed", packed)
+    monkeypatch.setattr(forest_at_rate, "forest_without_switches", packed)
     assert height(allgather(shuffled(fabric(name), seed))) == lowest
 
 

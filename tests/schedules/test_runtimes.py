@@ -14,7 +14,7 @@ from topoloom.schedules.formats.inspection.requirements import requirements
 from topoloom.schedules.formats.msccl.read import parse
 from topoloom.schedules.formats.msccl.write import render
 from topoloom.schedules.formats.msccl.write import text as written
-from topoloom.schedules.formats.targets.fit_runtime import coarser, rounded
+from topoloom.schedules.formats.targets.fit_runtime import coarser, round_weights
 from topoloom.schedules.formats.targets.runtimes import DEFAULTS, RUNTIMES, runtime_of, runtimes_for
 from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.verify import violations
@@ -182,6 +182,6 @@ def test_coarser_trees_are_valid_and_end_with_one_chunk(weights, collective):
 
 def test_rounding_keeps_sizes_of_unequal_shards_and_schedules_in_steps_as_they_are():
     trees = shortest_trees(ring(3), (3, 2))
-    assert rounded(trees, 5).trees == trees.trees
+    assert round_weights(trees, 5).trees == trees.trees
     assert list(coarser(shortest_steps(ring(3), 4)))[1:] == []
-    assert rounded(trees, 2).collective is Collective.ALLGATHER
+    assert round_weights(trees, 2).collective is Collective.ALLGATHER

@@ -16,7 +16,7 @@ from topoloom.schedules.workloads.presets import (
     buckets,
     preset,
 )
-from topoloom.schedules.workloads.tasks import Task, merged
+from topoloom.schedules.workloads.tasks import Task, merge_tasks
 
 PUBLISHED = {
     "resnet50": 25_557_032,
@@ -88,7 +88,9 @@ def test_buckets_hold_every_tensor_and_close_when_full(sizes):
 
 def test_equal_tasks_are_counted_together():
     gather = Task(Collective.ALLGATHER, 10)
-    tasks = merged([Task(Collective.ALLREDUCE, 10), gather, Task(Collective.ALLGATHER, 20), gather])
+    tasks = merge_tasks(
+        [Task(Collective.ALLREDUCE, 10), gather, Task(Collective.ALLGATHER, 20), gather]
+    )
     assert [(task.size_bytes, task.count) for task in tasks] == [(20, 1), (10, 2), (10, 1)]
 
 

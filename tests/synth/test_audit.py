@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from topoloom.synth.atlas.bundled import bundled, forget_bundled
+from topoloom.synth.atlas.bundled import bundled_atlas, forget_bundled
 from topoloom.synth.atlas.entries import Atlas, Entry, Search
 from topoloom.synth.atlas_build.audit import main, missing_entries, searched_sizes
 from topoloom.synth.discovery.short_search import sampled, short_search
@@ -14,7 +14,7 @@ from topoloom.synth.evaluation.cost import Cost, Links
 from topoloom.synth.search.frontier import Point, frontier
 
 ONE_WAY, TWO_WAY = Links.UNIDIRECTIONAL, Links.BIDIRECTIONAL
-MARKED = random.Random(20).sample(searched_sizes(bundled()), 120)
+MARKED = random.Random(20).sample(searched_sizes(bundled_atlas()), 120)
 
 
 def collectives(found: Entry | Point) -> tuple[Cost, Cost, Cost]:

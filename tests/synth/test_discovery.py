@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.cost_oracles import broadcast_cost
 from topoloom.synth.algebra.group_extensions import Metacyclic
 from topoloom.synth.algebra.table_groups import Alternating
-from topoloom.synth.atlas.bundled import bundled, bundled_of, forget_bundled
-from topoloom.synth.atlas.entries import Atlas, Entry, Search, merged
+from topoloom.synth.atlas.bundled import bundled_atlas, bundled_of, forget_bundled
+from topoloom.synth.atlas.entries import Atlas, Entry, Search, merge_atlases
 from topoloom.synth.atlas_build.merge import merge_results
 from topoloom.synth.discovery.anneal import anneal
 from topoloom.synth.discovery.annealing_rounds import Explorer, explore, sizes
@@ -245,7 +245,7 @@ def test_an_atlas_keeps_no_dominated_entry_and_survives_its_file(tmp_path: Path)
     assert again.text() == atlas.text()
     assert list(again) == list(atlas)
     assert again.rounds == atlas.rounds
-    assert merged([again, Atlas(), atlas]).text() == atlas.text()
+    assert merge_atlases([again, Atlas(), atlas]).text() == atlas.text()
 
 
 POINT = "point\t8\t2\tunidirectional\t3\t7/8\t3\t7/8\tCayley(8, 3, 1, 1, 3)\tx"
@@ -278,24 +278,24 @@ def test_a_file_that_is_no_text_or_not_there_is_refused_by_name(tmp_path: Path) 
 
 @pytest.mark.slow
 def test_the_bundled_atlas_is_the_same_read_whole_and_size_by_size() -> None:
-    whole = bundled()
+    whole = bundled_atlas()
     sizes = {(one.nodes, one.degree) for one in (*whole, *whole.rounds)}
     parts = [bundled_of(*size) for size in sorted(sizes)]
-    assert merged(parts).text() == whole.text()
+    assert merge_atlases(parts).text() == whole.text()
     assert sorted(map(repr, chain(*parts))) == sorted(map(repr, whole))
     for size in sizes:
         assert bundled_of(*size).of_size(*size) == whole.of_size(*size)
     assert bundled_of(2, 2**20).text() == Atlas().text()
 
 
-SIZES = sorted({(e.nodes, e.degree) for e in bundled()})
+SIZES = sorted({(e.nodes, e.degree) for e in bundled_atlas()})
 
 
 @pytest.mark.one_in(96, slow=12)
 @pytest.mark.parametrize("share", range(96))
 def test_every_bundled_base_costs_what_the_atlas_says(share: int) -> None:
     for size in SIZES[share::96]:
-        for one in bundled().of_size(*size):
+        for one in bundled_atlas().of_size(*size):
             topology = build(parse(one.recipe))
             assert (topology.node_count, topology.degree) == size
             assert topology.is_regular
@@ -313,7 +313,7 @@ def test_curating_keeps_what_the_frontier_uses_and_nothing_else_of_sizes_that_ha
     needless = Entry(12, 4, ONE_WAY, cost, cost, "Cayley(12, 1, 1, 1, 2, 3, 6)", "x")
     elsewhere = Entry(13, 4, ONE_WAY, cost, cost, "Cayley(13, 1, 1, 1, 2, 3, 6)", "x")
     before.add(elsewhere)
-    good = next(e for e in bundled().of_size(128, 4) if e.cost == Cost(4, Fraction(127, 128)))
+    good = next(e for e in bundled_atlas().of_size(128, 4) if e.cost == Cost(4, Fraction(127, 128)))
     finds = Atlas()
     finds.add(good)
     finds.add(needless)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cases import for_every
-from topoloom.synth.atlas.bundled import bundled
+from topoloom.synth.atlas.bundled import bundled_atlas
 from topoloom.synth.errors import OutOfDomain
 from topoloom.synth.evaluation.measure import measure
 from topoloom.synth.families import (
@@ -142,6 +142,6 @@ def test_every_family_but_that_of_given_graphs_and_every_operator_is_among_the_r
 
 
 def test_members_of_the_atlas_are_read_as_the_parser_reads_them():
-    bases = [entry for entry in bundled() if issubclass(NAMESPACE[entry.family], Base)]
+    bases = [entry for entry in bundled_atlas() if issubclass(NAMESPACE[entry.family], Base)]
     for entry in bases[::97]:
         assert NAMESPACE[entry.family](*entry.arguments) == parse(entry.recipe)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topoloom.synth.atlas.bundled import bundled
+from topoloom.synth.atlas.bundled import bundled_atlas
 from topoloom.synth.errors import InvalidTopology
 from topoloom.synth.formats import WRITERS, read
 from topoloom.synth.naming.short_names import MAX_NAME, short_name, shortened
@@ -26,7 +26,7 @@ RECIPES = (
     "Power(2, DegreeExpansion(2, LineGraph(1, Bidirected(UniRing(5)))))",
     "Diamond()",
 )
-LONGEST = max(bundled(), key=lambda entry: len(entry.recipe)).recipe
+LONGEST = max(bundled_atlas(), key=lambda entry: len(entry.recipe)).recipe
 
 
 @pytest.mark.parametrize("text", [*RECIPES, LONGEST])
@@ -44,7 +44,7 @@ def test_a_name_says_operators_with_their_counts_and_families():
 
 @pytest.mark.slow
 def test_no_two_discovered_bases_share_a_name():
-    sizes = {parse(entry.recipe): (entry.nodes, entry.degree) for entry in bundled()}
+    sizes = {parse(entry.recipe): (entry.nodes, entry.degree) for entry in bundled_atlas()}
     names = Counter(short_name(recipe, *size) for recipe, size in sizes.items())
     assert len(names) == len(sizes) > 2000
     assert all(SHORT.fullmatch(name) for name in names)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from topoloom.synth.atlas.bundled import bundled
+from topoloom.synth.atlas.bundled import bundled_atlas
 from topoloom.synth.edge_swaps.random_regular import random_regular
 from topoloom.synth.evaluation.cost import Cost
 from topoloom.synth.evaluation.measure import measure
@@ -200,7 +200,7 @@ def all_even(graph):
 
 
 def known(nodes):
-    entries = bundled().of_size(nodes, PORTS)
+    entries = bundled_atlas().of_size(nodes, PORTS)
     best = min(entries, key=lambda one: one.cost)
     return build(parse(best.recipe))
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from topoloom.synth.atlas.bundled import bundled
+from topoloom.synth.atlas.bundled import bundled_atlas
 from topoloom.synth.discovery.short_search import sampled
 from topoloom.synth.evaluation.cost import Cost, Links, lower_bound, optimal_bandwidth
 from topoloom.synth.evaluation.measure import measure_both
@@ -175,7 +175,7 @@ def test_labels_that_take_fewer_steps_than_they_were_found_within_are_kept():
 
 def undecided_sizes():
     """Small sizes of the atlas with a slack schedule at the bound, and other graphs beside it."""
-    slack = [one for one in bundled() if one.within and one.mean_cost.bandwidth < 1]
+    slack = [one for one in bundled_atlas() if one.within and one.mean_cost.bandwidth < 1]
     sizes = {(one.nodes, one.degree, one.links) for one in slack if one.nodes <= 150}
     return sorted(sizes)
 

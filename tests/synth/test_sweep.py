@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from topoloom.synth.atlas.bundled import bundled, forget_bundled
+from topoloom.synth.atlas.bundled import bundled_atlas, forget_bundled
 from topoloom.synth.atlas.entries import Atlas, Entry, Search
 from topoloom.synth.atlas_build.build import KNOWN, AtlasBuilder, build_atlas, slack_searches
 from topoloom.synth.atlas_build.merge import merge_results, remeasured
@@ -31,7 +31,7 @@ from topoloom.synth.search.sampled_candidates import sampled_graphs
 from topoloom.synth.slack import check_slack_schedule, slack_schedule
 
 ONE_WAY, TWO_WAY = Links.UNIDIRECTIONAL, Links.BIDIRECTIONAL
-SWEPT = sorted({(e.nodes, e.degree, e.links) for e in bundled() if e.within is not None})
+SWEPT = sorted({(e.nodes, e.degree, e.links) for e in bundled_atlas() if e.within is not None})
 FIND = "RandomRegular(61, 4, 1521559412, 2, 100000)"
 
 
@@ -349,7 +349,7 @@ def require_finds(nodes: int, degree: int, links: Links) -> None:
         Cost(p.steps, max(p.cost.bandwidth, p.transpose.bandwidth))
         for p in frontier(nodes, degree, links).points
     ]
-    finds = bundled().of_size(nodes, degree, by_slack=True)
+    finds = bundled_atlas().of_size(nodes, degree, by_slack=True)
     for one in (one for one in finds if one.links is links):
         assert any(
             p.steps <= one.within and p.bandwidth <= one.worse_cost.bandwidth for p in points

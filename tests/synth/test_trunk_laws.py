@@ -11,7 +11,7 @@ from topoloom.synth.errors import DoesNotFit
 from topoloom.synth.wiring import Present, apply, plan_moves, revert, to_document, violations
 from topoloom.synth.wiring.ilp.objective import Objective, worth
 from topoloom.synth.wiring.limits import MAX_TRUNKS
-from topoloom.synth.wiring.plans.stages import Limits, staged
+from topoloom.synth.wiring.plans.stages import Limits, stages_of
 from topoloom.synth.wiring.plant import Mode, plant_csv, plant_document, read_plant, read_plant_text
 from topoloom.synth.wiring.plant.free_ports import ours
 from topoloom.synth.wiring.plant.light_paths import ways
@@ -167,7 +167,7 @@ def test_light_is_lost_together_stage_by_stage(data, plant):
     if isinstance(plan, DoesNotFit):
         return
     led = ways(plant, plan.present.pairs)
-    for stage in staged(plan, Limits(max_links_down=1)):
+    for stage in stages_of(plan, Limits(max_links_down=1)):
         gone = set(stage.removes)
         assert stage.links_down == bool(gone)
         lost = [way for way in led if gone & set(way.pairs)]

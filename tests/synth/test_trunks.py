@@ -9,7 +9,7 @@ from topoloom.synth.topology.topology import Topology
 from topoloom.synth.wiring import Present, apply, plan_moves, to_document, violations
 from topoloom.synth.wiring.ilp.objective import Objective
 from topoloom.synth.wiring.placement.host_placement import plan_placed
-from topoloom.synth.wiring.plans.stages import connected, staged
+from topoloom.synth.wiring.plans.stages import connected, stages_of
 from topoloom.synth.wiring.plant import Mode, plant_document, read_plant
 from topoloom.synth.wiring.plant.light_paths import ways
 
@@ -213,7 +213,7 @@ def test_links_of_any_port_are_led_over_several_trunks(document, moves):
     assert again.moves == 0 and again.optimal
     away = plan_moves(Topology(["h0", "h1"], []), plant, plan.final, objective=Objective.DRAINED)
     assert (away.moves, away.goal.value) == (moves, 2)
-    (stage,) = staged(away)
+    (stage,) = stages_of(away)
     assert stage.drained == (0, 1) and not stage.connected
 
 

@@ -18,8 +18,8 @@ from topoloom.synth.topology.topology import Topology
 from topoloom.synth.wiring import Present, cross_wired, duplex, plan_moves, violations
 from topoloom.synth.wiring.assignment.demand import Choice, Demand
 from topoloom.synth.wiring.assignment.flow_assignment import share_out
-from topoloom.synth.wiring.assignment.orientation import balanced
-from topoloom.synth.wiring.coloring.kempe import coloured
+from topoloom.synth.wiring.assignment.orientation import balanced_directions
+from topoloom.synth.wiring.coloring.kempe import edge_coloring
 from topoloom.synth.wiring.plant import read_plant
 
 
@@ -114,7 +114,7 @@ def test_on_tiny_plants_nothing_fits_better_and_what_is_refused_does_not_fit(dat
 def test_links_are_turned_evenly(size, data):
     node = st.integers(0, size - 1)
     ends = data.draw(st.lists(st.tuples(node, node).filter(lambda e: e[0] != e[1]), max_size=40))
-    turned = balanced(size, ends)
+    turned = balanced_directions(size, ends)
     sent = Counter(v if turn else u for (u, v), turn in zip(ends, turned, strict=True))
     got = Counter(u if turn else v for (u, v), turn in zip(ends, turned, strict=True))
     assert all(abs(sent[node] - got[node]) <= 1 for node in range(size))
@@ -266,7 +266,9 @@ def test_kempe_chains_colour_what_the_integer_program_colours(size, colours, dat
     links = data.draw(st.lists(st.sampled_from(everything), min_size=1, unique=True))
     room = [[1] * size] * colours
     question = demand(size, sorted(links), room)
-    found = coloured((question.sources, question.targets), np.array(room), np.full(len(links), -1))
+    found = edge_coloring(
+        (question.sources, question.targets), np.array(room), np.full(len(links), -1)
+    )
     if found is not None:
         assert question.fits(Choice.straight(found))
         assert most_kept(question) == 0

@@ -12,7 +12,14 @@ from tests.synth.device_readers import COMMANDS
 from tests.synth.plants import plants, topologies
 from topoloom.synth.errors import DoesNotFit, InvalidWiring
 from topoloom.synth.topology.topology import Topology
-from topoloom.synth.wiring import cross_wired, duplex, plan_moves, sized, to_document, uniform
+from topoloom.synth.wiring import (
+    cross_wired,
+    duplex,
+    plan_moves,
+    smallest_plant,
+    to_document,
+    uniform,
+)
 from topoloom.synth.wiring.devices import FORMATS, ip_addressing, read_script, sonic
 from topoloom.synth.wiring.plans.panel_actions import Script, Step
 from topoloom.synth.wiring.plans.stages import Limits
@@ -202,7 +209,7 @@ def test_a_patch_writes_no_table_and_removes_only_one_that_it_found_empty(script
 
 def test_patches_of_more_entries_than_a_device_has_are_refused(monkeypatch):
     ring = Topology(range(4), [(i, (i + 1) % 4) for i in range(4)])
-    plant = sized(ring)
+    plant = smallest_plant(ring)
     plan = plan_moves(ring.transpose(), plant, plan_moves(ring, plant).final)
     script = read_script(to_document(plan, Limits(max_links_down=1)))
     patches = json.loads(FORMATS["sonic-patch"].write(script))
@@ -249,7 +256,7 @@ def test_a_text_of_panels_whose_stages_interleave_has_one_stage_after_the_other(
 
 def test_commands_remove_from_calient_by_group_and_name_and_add_to_sonic_with_care():
     ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
-    plant = sized(ring)
+    plant = smallest_plant(ring)
     plan = plan_moves(ring.transpose(), plant, plan_moves(ring, plant).final)
     script = read_script(to_document(plan))
     assert FORMATS["calient-tl1"].write(script).splitlines()[:3] == [
@@ -262,7 +269,7 @@ def test_commands_remove_from_calient_by_group_and_name_and_add_to_sonic_with_ca
 
 def test_no_text_deletes_everything():
     ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
-    plant = sized(ring)
+    plant = smallest_plant(ring)
     plan = plan_moves(Topology(range(3), []), plant, plan_moves(ring, plant).final)
     script = read_script(to_document(plan))
     for form in COMMANDS:
@@ -274,7 +281,7 @@ def test_names_cannot_break_the_sheet():
     nasty = '<script>alert("x")</script>'
     pair = Topology([nasty, "b"], [(nasty, "b"), ("b", nasty)])
     assert nasty not in FORMATS["html"].write(
-        read_script(to_document(plan_moves(pair, sized(pair))))
+        read_script(to_document(plan_moves(pair, smallest_plant(pair))))
     )
 
 
@@ -317,7 +324,9 @@ def test_a_deployment_gives_every_cable_a_subnet_and_every_host_a_route_to_every
 def test_one_way_fibres_have_no_deployment():
     ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
     with pytest.raises(DoesNotFit, match="face each other"):
-        FORMATS["deployment"].write(read_script(to_document(plan_moves(ring, sized(ring)))))
+        FORMATS["deployment"].write(
+            read_script(to_document(plan_moves(ring, smallest_plant(ring))))
+        )
 
 
 def test_a_plan_of_another_plant_is_no_script():

@@ -18,7 +18,7 @@ from topoloom.synth.wiring import (
     read_present,
     read_present_csv,
     revert,
-    sized,
+    smallest_plant,
     to_document,
     uniform,
     work_order,
@@ -135,7 +135,7 @@ def test_digests_can_be_recomputed_from_what_the_document_says(plan):
 
 
 def test_the_effect_says_what_works_while_the_stage_runs():
-    panels = sized(RING)
+    panels = smallest_plant(RING)
     ring = plan_moves(RING, panels).final
     chord = Topology(RING.nodes, [*RING.links, ("h0", "h2")])
     added = to_document(plan_moves(chord, uniform(Layout.PER_PORT, 3, 2), ring))
@@ -192,7 +192,7 @@ def test_the_work_order_lists_every_move_in_the_order_of_the_ops():
 def test_no_cell_of_the_work_order_starts_a_formula(start):
     nasty = f'{start}HYPERLINK("x","y")'
     topology = Topology([nasty, "b"], [(nasty, "b"), ("b", nasty)])
-    text = work_order(plan_moves(topology, sized(topology)))
+    text = work_order(plan_moves(topology, smallest_plant(topology)))
     cells = [cell for row in csv.reader(io.StringIO(text, newline="")) for cell in row]
     assert f"'{nasty}:0" in cells
     assert not any(cell.startswith(start) for cell in cells)

@@ -13,7 +13,7 @@ from tests.synth.plants import plants, topologies
 from topoloom.app.cli import app
 from topoloom.synth.errors import DoesNotFit, InvalidWiring
 from topoloom.synth.topology.topology import Topology
-from topoloom.synth.wiring import Present, plan_moves, sized, to_document
+from topoloom.synth.wiring import Present, plan_moves, smallest_plant, to_document
 from topoloom.synth.wiring.devices import read_script
 from topoloom.synth.wiring.devices.netbox_csv import write_netbox
 from topoloom.synth.wiring.devices.netbox_rest import FRONT, changes, read_inventory
@@ -35,7 +35,7 @@ def front_ports(plant):
 def moved_ring():
     """A ring of three turned round: every port is given to another."""
     ring = Topology("abc", [("a", "b"), ("b", "c"), ("c", "a")])
-    plant = sized(ring)
+    plant = smallest_plant(ring)
     plan = plan_moves(ring.transpose(), plant, plan_moves(ring, plant).final)
     return read_script(to_document(plan)), plant
 
@@ -92,7 +92,7 @@ def test_a_mistake_in_what_netbox_said_is_named(ports, cables, pointer):
 
 def test_the_command_writes_the_lists(tmp_path):
     pair = Topology(["a", "b"], [("a", "b"), ("b", "a")])
-    plant = sized(pair)
+    plant = smallest_plant(pair)
     plan = plan_moves(pair, plant, Present.of([]))
     files = {"plan": to_document(plan), "ports": front_ports(plant), "cables": []}
     for name, content in files.items():

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.synth.plants import straight, two_way
 from topoloom.synth.topology.topology import Topology
 from topoloom.synth.wiring import duplex, plan_moves
-from topoloom.synth.wiring.operations.repair import Faults, Way, carried, repairs, with_faults
+from topoloom.synth.wiring.operations.repair import Faults, Way, lit_links, repairs, with_faults
 from topoloom.synth.wiring.operations.worst_failures import parts, survey
 from topoloom.synth.wiring.plant.light_paths import links_of
 
@@ -55,7 +55,7 @@ def test_a_dead_fiber_takes_both_directions_and_has_a_repair_if_the_rest_is_conn
         if ends_of(plan, pair) in {ends_of(plan, one) for one in route}
     }
     plant = with_faults(plan.plant.with_present(plan.final), fault)
-    assert set(carried(plan.topology, plan.wiring, plant)) == (
+    assert set(lit_links(plan.topology, plan.wiring, plant)) == (
         set(range(plan.topology.link_count)) - lost
     )
     left = nx.DiGraph()

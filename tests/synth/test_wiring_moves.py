@@ -15,7 +15,7 @@ from topoloom.synth.wiring import (
     Present,
     assign_ports,
     plan_moves,
-    sized,
+    smallest_plant,
     uniform,
     violations,
 )
@@ -125,7 +125,7 @@ def test_a_plan_on_the_final_state_has_no_moves(instance):
 @pytest.mark.parametrize("layout", Layout)
 def test_any_valid_wiring_of_the_topology_needs_no_moves(layout):
     topology = regular(200, 5, seed=3)
-    panels = sized(topology, layout)
+    panels = smallest_plant(topology, layout)
     present = Present.of(assign_ports(topology, panels).pairs)
     assert plan_moves(topology, panels, present).moves == 0
 
@@ -187,7 +187,7 @@ def test_what_the_integer_program_proves_is_the_lower_bound():
     # Both present pairs carry a link of the topology, but with both kept the link from
     # 0 to 2 finds A port 0 taken on panel 0 and B port 2 taken on panel 1.
     topology = Topology(range(3), [(0, 1), (0, 2), (1, 2)])
-    panels = sized(topology)
+    panels = smallest_plant(topology)
     present = Present.of([(0, 0, 1), (1, 1, 2)])
     plan = plan_moves(topology, panels, present)
     assert (plan.kept, plan.moves, plan.lower_bound) == (1, 3, 3)
@@ -215,7 +215,7 @@ def test_a_stray_pair_between_nodes_is_removed():
 @pytest.mark.slow
 def test_the_same_question_gets_the_same_plan():
     before, after = regular(40, 4, seed=5), regular(40, 4, seed=6)
-    panels = sized(before)
+    panels = smallest_plant(before)
     present = plan_moves(before, panels).final
     plans = [plan_moves(after, panels, present) for _ in range(2)]
     assert json.dumps(plans[0].wiring.pairs) == json.dumps(plans[1].wiring.pairs)
@@ -247,7 +247,7 @@ def test_a_topology_that_does_not_fit_gets_no_plan():
 @pytest.mark.parametrize("layout", Layout)
 def test_a_thousand_hosts_are_planned_in_seconds(layout):
     before, after = regular(1024, 4, seed=1), regular(1024, 4, seed=2)
-    panels = sized(before, layout)
+    panels = smallest_plant(before, layout)
     present = plan_moves(before, panels).final
     start = time.process_time()
     plan = plan_moves(after, panels, present)

@@ -15,7 +15,7 @@ from topoloom.synth.topology.topology import Topology
 from topoloom.synth.wiring import apply, plan_moves, to_document, violations
 from topoloom.synth.wiring.ilp.objective import Objective, worth
 from topoloom.synth.wiring.placement.host_placement import plan_placed
-from topoloom.synth.wiring.plans.stages import staged
+from topoloom.synth.wiring.plans.stages import stages_of
 from topoloom.synth.wiring.plant import Present, uniform
 from topoloom.synth.wiring.routes.lead_links import edges_of
 from topoloom.synth.wiring.routes.link_wiring import Wiring
@@ -158,7 +158,7 @@ def test_the_document_says_what_a_plan_was_chosen_for_and_stages_take_as_long():
     assert document["summary"]["seconds"] == 12.0
     assert "objective" not in to_document(plan_moves(ring, plant))["summary"]
     again = plan_moves(ring.transpose(), plant, plan.final, objective=Objective.DRAINED)
-    (stage,) = staged(again)
+    (stage,) = stages_of(again)
     assert len(stage.drained) == again.goal.value == 6
     assert apply(to_document(again), plan.final, plant) == again.final
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from tests.synth.plants import presents
 from tests.synth.test_wiring_devices import scripts
 from topoloom.synth.wiring import Present
-from topoloom.synth.wiring.operations.observed_state import compared
+from topoloom.synth.wiring.operations.observed_state import differences_from_plan
 
 
 @pytest.mark.slow
@@ -16,14 +16,14 @@ def test_the_repair_leads_from_what_was_seen_to_what_is_wanted(script, data):
     foreign = script.plant.present.foreign
     kept = [pair for pair in seen.pairs if not _clash(script, pair, foreign)]
     observed = Present.of({*kept, *foreign}, foreign)
-    found = compared(script, observed)
+    found = differences_from_plan(script, observed)
     after = set(observed.pairs) - set(found.repair.removes) | set(found.repair.adds)
     assert set(script.final.pairs) <= after
     assert foreign <= after
     used = [port for pair in after for port in script.plant.ends(pair)]
     assert len(set(used)) == len(used)
     assert found.matches == (not found.misplaced)
-    again = compared(script, Present.of(after, foreign))
+    again = differences_from_plan(script, Present.of(after, foreign))
     assert again.matches
 
 
@@ -36,16 +36,16 @@ def _clash(script, pair, foreign):
 @given(scripts())
 def test_a_plan_knows_how_far_it_is(script):
     state = set(script.base.pairs)
-    assert compared(script, Present.of(state)).stages_done == 0 or not script.steps
+    assert differences_from_plan(script, Present.of(state)).stages_done == 0 or not script.steps
     for number, step in enumerate(script.steps, start=1):
         state = state - set(step.removes) | set(step.adds)
-        assert compared(script, Present.of(state)).stages_done == number
-    assert compared(script, script.final).matches
+        assert differences_from_plan(script, Present.of(state)).stages_done == number
+    assert differences_from_plan(script, script.final).matches
 
 
 @settings(deadline=None, max_examples=20)
 @given(scripts(), st.integers(0, 1))
 def test_panels_that_nobody_looked_at_are_not_judged(script, panel):
     if panel < len(script.plant.panels):
-        found = compared(script, Present(), panels=[panel])
+        found = differences_from_plan(script, Present(), panels=[panel])
         assert {pair.panel for pair in found.missing} <= {panel}

@@ -8,8 +8,8 @@ from topoloom.synth.families import FAMILIES
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import parse
 from topoloom.synth.topology.topology import Topology
-from topoloom.synth.wiring import plan_moves, sized, uniform, violations
-from topoloom.synth.wiring.placement.annealing import kept_arcs, swapped
+from topoloom.synth.wiring import plan_moves, smallest_plant, uniform, violations
+from topoloom.synth.wiring.placement.annealing import anneal, kept_arcs
 from topoloom.synth.wiring.placement.graph_isomorphism import Arcs, isomorphism
 from topoloom.synth.wiring.placement.host_placement import plan_placed
 from topoloom.synth.wiring.plant import read_plant
@@ -42,7 +42,7 @@ def relabelled(topology, seed):
 @pytest.mark.parametrize("member", MEMBERS, ids=str)
 def test_todays_wiring_with_names_changed_needs_no_move(member):
     topology = build(member)
-    plant = sized(topology)
+    plant = smallest_plant(topology)
     today = plan_moves(topology, plant).final
     plan = plan_placed(relabelled(topology, 3), plant, today)
     assert (plan.moves, plan.lower_bound, plan.optimal) == (0, 0, True)
@@ -139,7 +139,7 @@ def test_a_few_changed_links_are_found_again_under_other_names():
     before = Topology.direct(60, sources, np.concatenate([np.roll(c, -1) for c in cycles]))
     links = list(before.links)[:-2]
     after = relabelled(Topology(range(60), links), 8)
-    plant = sized(before, "single")
+    plant = smallest_plant(before, "single")
     today = plan_moves(before, plant).final
     plan = plan_placed(after, plant, today)
     assert plan.moves <= plan_moves(after, plant, today).moves // 2
@@ -154,6 +154,6 @@ def test_the_search_never_loses_what_it_began_with(topology, seed):
     start = np.arange(topology.node_count)
     frozen = np.zeros(topology.node_count, bool)
     frozen[0] = True
-    found = swapped(wanted, today, start, frozen)
+    found = anneal(wanted, today, start, frozen)
     assert found[0] == 0 and len(set(found.tolist())) == topology.node_count
     assert kept_arcs(wanted, today, found) >= kept_arcs(wanted, today, start)

@@ -7,7 +7,15 @@ from hypothesis import strategies as st
 
 from topoloom.synth.errors import DoesNotFit, OutOfDomain
 from topoloom.synth.topology.topology import Topology
-from topoloom.synth.wiring import Layout, Pair, Wiring, assign_ports, sized, uniform, violations
+from topoloom.synth.wiring import (
+    Layout,
+    Pair,
+    Wiring,
+    assign_ports,
+    smallest_plant,
+    uniform,
+    violations,
+)
 
 
 @st.composite
@@ -41,7 +49,7 @@ def test_every_topology_of_small_enough_degree_is_wired(layout, topology, spare_
 @pytest.mark.parametrize(("nodes", "degree"), [(2, 3), (16, 4), (37, 7)])
 def test_a_regular_topology_uses_every_port(layout, nodes, degree):
     topology = random_regular(nodes, degree)
-    wiring = assign_ports(topology, sized(topology, layout))
+    wiring = assign_ports(topology, smallest_plant(topology, layout))
     assert violations(wiring, topology) == []
     per_panel = nodes if layout is Layout.PER_PORT else nodes * degree
     assert [len(links) for links in wiring.classes] == [per_panel] * len(wiring.plant.panels)
@@ -49,7 +57,7 @@ def test_a_regular_topology_uses_every_port(layout, nodes, degree):
 
 def test_a_colour_class_on_a_panel_per_port_is_a_partial_permutation():
     topology = Topology("abcd", [("a", "b"), ("a", "b"), ("a", "c"), ("d", "b")])
-    wiring = assign_ports(topology, sized(topology))
+    wiring = assign_ports(topology, smallest_plant(topology))
     for links in wiring.classes:
         sources = [topology.links[index].source for index in links]
         targets = [topology.links[index].target for index in links]
@@ -60,7 +68,7 @@ def test_a_colour_class_on_a_panel_per_port_is_a_partial_permutation():
 @pytest.mark.parametrize("layout", Layout)
 def test_four_thousand_hosts_of_sixteen_ports_are_wired_in_seconds(layout):
     topology = random_regular(4096, 16)
-    panels = sized(topology, layout)
+    panels = smallest_plant(topology, layout)
     start = time.process_time()
     wiring = assign_ports(topology, panels)
     assert time.process_time() - start < 60
@@ -95,7 +103,7 @@ def test_panels_that_cannot_be_are_refused(field, arguments):
 
 def test_the_checker_finds_every_kind_of_fault():
     ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
-    good = assign_ports(ring, sized(ring, Layout.SINGLE))
+    good = assign_ports(ring, smallest_plant(ring, Layout.SINGLE))
 
     def faults(**changed):
         routes = list(good.routes)

@@ -12,11 +12,11 @@ from scipy.optimize import LinearConstraint, milp
 from topoloom.synth.kernels.splitmix import seeded
 from topoloom.synth.wiring.coloring.branches import most_kept
 from topoloom.synth.wiring.coloring.chain_joins import join, scratch, undo
-from topoloom.synth.wiring.coloring.conflict_walk import Schedule, walked
+from topoloom.synth.wiring.coloring.conflict_walk import Schedule, walk_conflicts
 from topoloom.synth.wiring.coloring.conflicts import CROWDED, EXCESS, MOVED, conflicts_of, recolor
-from topoloom.synth.wiring.coloring.prices import priced
+from topoloom.synth.wiring.coloring.prices import good_prices
 from topoloom.synth.wiring.coloring.problem import ColoringProblem
-from topoloom.synth.wiring.coloring.recoloring import recolored
+from topoloom.synth.wiring.coloring.recoloring import recolor_least
 
 
 @st.composite
@@ -59,8 +59,8 @@ def kept_at_most(problem):
 def test_no_coloring_keeps_more_than_prices_and_the_search_say(problem_and_coloring):
     problem, proper = problem_and_coloring
     best = kept_at_most(problem)
-    assert priced(problem, proper, 0).most >= best
-    found = recolored(problem, np.full(len(proper), -1), len(proper))
+    assert good_prices(problem, proper, 0).most >= best
+    found = recolor_least(problem, np.full(len(proper), -1), len(proper))
     if found is not None:
         colors, most = found
         assert problem.is_proper(colors)
@@ -71,9 +71,9 @@ def test_no_coloring_keeps_more_than_prices_and_the_search_say(problem_and_color
 @given(problems(), st.integers(0, 99))
 def test_a_walk_is_the_same_for_the_same_seed_and_its_best_coloring_is_proper(given_, seed):
     problem, proper = given_
-    cost = priced(problem, proper, len(proper)).reduced
+    cost = good_prices(problem, proper, len(proper)).reduced
     schedule = Schedule(0.7, 4.0, 8.0, seed)
-    runs = [walked(problem, cost, proper, 2000, schedule, len(proper)) for _ in range(2)]
+    runs = [walk_conflicts(problem, cost, proper, 2000, schedule, len(proper)) for _ in range(2)]
     assert (runs[0][0] == runs[1][0]).all()
     best = runs[0][1]
     assert best is not None and (best == runs[1][1]).all()
@@ -128,7 +128,7 @@ def test_prices_prove_that_one_color_in_three_keeps_a_third_of_the_edges(size):
     second = size + np.concatenate([rng.permutation(size) for _ in range(3)])
     likes = np.tile([True, False, False], (3 * size, 1))
     problem = ColoringProblem(first, second, np.ones((2 * size, 3), np.int64), likes)
-    found = recolored(problem, np.full(3 * size, -1), 3 * size)
+    found = recolor_least(problem, np.full(3 * size, -1), 3 * size)
     assert found is not None
     colors, most = found
     assert problem.kept(colors) == most == size
@@ -138,7 +138,7 @@ def test_prices_prove_that_one_color_in_three_keeps_a_third_of_the_edges(size):
 @given(problems(most_edges=6, most_colors=3))
 def test_no_coloring_keeps_more_than_branches_of_the_weakest_prices_say(problem_and_coloring):
     problem, proper = problem_and_coloring
-    weakest = priced(problem, proper, len(proper))  # all prices are 0
+    weakest = good_prices(problem, proper, len(proper))  # all prices are 0
     best, kept = kept_at_most(problem), problem.kept(proper)
     assert best <= most_kept(problem, weakest, kept) <= weakest.most
     assert most_kept(problem, weakest, best) >= best
@@ -180,18 +180,18 @@ def fewest_moved(problem):
 )
 def test_branches_prove_an_optimum_above_the_linear_program(size, changes, seed):
     problem, claimed = changed_plant(size, 3, changes, seed)
-    found = recolored(problem, claimed, len(claimed) - changes)
+    found = recolor_least(problem, claimed, len(claimed) - changes)
     assert found is not None
     colors, most = found
     assert problem.is_proper(colors)
-    relaxed = priced(problem, colors, problem.kept(colors)).most
+    relaxed = good_prices(problem, colors, problem.kept(colors)).most
     assert problem.kept(colors) == most == len(claimed) - fewest_moved(problem) < relaxed
 
 
 @pytest.mark.slow
 def test_eight_changed_links_of_full_panels_move_at_most_three_tenths_more_than_the_bound():
     problem, claimed = changed_plant(256, 4, 8, 1)
-    found = recolored(problem, claimed, len(claimed) - 8)
+    found = recolor_least(problem, claimed, len(claimed) - 8)
     assert found is not None
     colors, most = found
     assert problem.is_proper(colors)

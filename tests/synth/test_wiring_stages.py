@@ -17,8 +17,8 @@ from topoloom.synth.wiring import (
     uniform,
     violations,
 )
-from topoloom.synth.wiring.operations.repair import Faults, Way, carried, repairs, with_faults
-from topoloom.synth.wiring.plans.stages import Limits, connected, staged
+from topoloom.synth.wiring.operations.repair import Faults, Way, lit_links, repairs, with_faults
+from topoloom.synth.wiring.plans.stages import Limits, connected, stages_of
 from topoloom.synth.wiring.plant import State
 
 
@@ -38,7 +38,7 @@ LIMITS = st.builds(Limits, st.none() | st.integers(1, 3), st.booleans(), st.bool
 @given(plans(), LIMITS)
 def test_stages_lead_to_the_plan_and_at_every_moment_each_port_is_in_one_pair(plan, limits):
     try:
-        stages = staged(plan, limits)
+        stages = stages_of(plan, limits)
     except DoesNotFit as error:
         assert limits.stay_connected and error.field == "/stay_connected"
         return
@@ -84,10 +84,10 @@ def ring_and_chords(lanes):
 
 def test_what_waits_for_nothing_is_made_first():
     plan = ring_and_chords(3)
-    stages = staged(plan, Limits(make_before_break=True))
+    stages = stages_of(plan, Limits(make_before_break=True))
     assert [(len(s.removes), len(s.adds)) for s in stages] == [(0, 6)]
     back = plan_moves(plan.topology.transpose(), plan.plant, plan.final)
-    first = staged(back, Limits(make_before_break=True, max_links_down=2))
+    first = stages_of(back, Limits(make_before_break=True, max_links_down=2))
     assert not first[0].removes and first[0].adds
     assert all(len(s.removes) <= 2 for s in first)
 
@@ -96,7 +96,7 @@ def test_a_wiring_that_is_not_connected_cannot_stay_so():
     ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
     plan = plan_moves(ring, uniform("single", 3, 1))
     with pytest.raises(DoesNotFit, match="does not connect"):
-        staged(plan, Limits(stay_connected=True))
+        stages_of(plan, Limits(stay_connected=True))
 
 
 def test_seconds_follow_from_the_panels():
@@ -132,7 +132,7 @@ def test_a_repair_carries_all_links_but_those_it_gives_up(plan, data):
         return
     faults = Faults(ports=(data.draw(st.sampled_from(used)),))
     hurt = with_faults(plan.plant.with_present(plan.final), faults)
-    broken = set(range(plan.topology.link_count)) - set(carried(plan.topology, plan.wiring, hurt))
+    broken = set(range(plan.topology.link_count)) - set(lit_links(plan.topology, plan.wiring, hurt))
     assert broken
     found = repairs(plan, faults)
     assert [r.plan.moves for r in found] == sorted(r.plan.moves for r in found)

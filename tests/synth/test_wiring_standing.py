@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from tests.synth.plants import presents, straight, two_way
 from tests.synth.test_wiring_devices import scripts
 from topoloom.synth.topology.topology import Topology
-from topoloom.synth.wiring import Present, plan_moves, sized, to_document, uniform
+from topoloom.synth.wiring import Present, plan_moves, smallest_plant, to_document, uniform
 from topoloom.synth.wiring.devices import read_script
-from topoloom.synth.wiring.operations.observed_state import compared
+from topoloom.synth.wiring.operations.observed_state import differences_from_plan
 from topoloom.synth.wiring.operations.plan_progress import stages_done, standing, states, undone
 from topoloom.synth.wiring.plans.panel_actions import Move
 from topoloom.synth.wiring.plant import Pair, State
@@ -94,7 +94,7 @@ def test_within_a_stage_what_is_left_of_the_stage_is_missing_and_nothing_is_unex
         assert found.stages_done == stages_complete(script, moves, made)
         assert found.stage == (begun if of_stage else found.stages_done)
         assert found.exact == (not of_stage)
-    late = compared(script, Present.of(replay.plugged))
+    late = differences_from_plan(script, Present.of(replay.plugged))
     assert len(late.missing) + len(late.outdated) == len(script.moves) - len(replay.made)
     assert not late.unexpected
     assert late.complete == stages_complete(script, script.moves, replay.made)
@@ -106,7 +106,7 @@ def test_within_a_stage_what_is_left_of_the_stage_is_missing_and_nothing_is_unex
 def test_every_prefix_of_the_moves_states_the_stage_and_its_made_moves(script):
     replay = Replay(script.plant, script.base.pairs)
     for made in range(len(script.moves) + 1):
-        found = compared(script, Present.of(replay.plugged))
+        found = differences_from_plan(script, Present.of(replay.plugged))
         complete = stages_complete(script, script.moves, replay.made)
         of_stage = [move for move in script.moves if move.stage == complete + 1]
         assert (found.complete, found.of_stage) == (complete, len(of_stage))
@@ -132,12 +132,12 @@ def rewirings(draw):
 def test_a_plan_is_not_done_with_a_dark_link_or_a_panel_that_nobody_looked_at(script, data):
     assume(script.moves)
     dark = data.draw(st.sampled_from(sorted(script.links)))
-    found = compared(script, script.final, dark={dark})
+    found = differences_from_plan(script, script.final, dark={dark})
     assert not found.matches and found.dark == (dark,) and not found.missing
     hidden = data.draw(st.sampled_from(script.panels))
     looked = {*range(len(script.plant.panels))} - {hidden}
     seen = Present.of(pair for pair in script.final.pairs if pair.panel != hidden)
-    found = compared(script, seen, looked)
+    found = differences_from_plan(script, seen, looked)
     assert not found.matches and found.unseen == (hidden,) and not found.missing
 
 
@@ -234,7 +234,7 @@ def test_a_plan_that_moves_pairs_twice_counts_them_twice(script):
 def rewired():
     """Three hosts whose ring is turned round, with two more hosts beside."""
     ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
-    plant = sized(Topology(range(5), [(i, (i + 1) % 5) for i in range(5)]))
+    plant = smallest_plant(Topology(range(5), [(i, (i + 1) % 5) for i in range(5)]))
     before = plan_moves(ring, plant).final
     return read_script(to_document(plan_moves(ring.transpose(), plant, before)))
 
@@ -251,7 +251,7 @@ def test_a_pair_of_other_hosts_stays_and_does_not_hold_the_plan_up():
     others, wrong = Pair(0, 3, 4), Pair(0, 4, 1)
     found = standing(script, 0, {*script.final.pairs, others})
     assert (found.unexpected, found.unrelated, found.left) == ((), (others,), 0)
-    assert compared(script, Present.of([*script.final.pairs, others])).stages_done == 1
+    assert differences_from_plan(script, Present.of([*script.final.pairs, others])).stages_done == 1
     seen = {*script.base.pairs, wrong} - {p for p in script.base.pairs if p.b == 1}
     assert standing(script, 0, seen).unexpected == (wrong,)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from topoloom.synth.errors import DoesNotFit
 from topoloom.synth.topology.topology import Topology
 from topoloom.synth.wiring import plan_moves, uniform
-from topoloom.synth.wiring.operations.repair import Faults, carried, with_faults
+from topoloom.synth.wiring.operations.repair import Faults, lit_links, with_faults
 from topoloom.synth.wiring.operations.worst_failures import parts, survey
 from topoloom.synth.wiring.plans.stages import connected
 
@@ -47,7 +47,7 @@ def left_of(plan, failed):
         for name, found in faults_of(plan, part).items():
             dead[name] += found
     plant = with_faults(plan.plant.with_present(plan.final), Faults(**dead))
-    alive = carried(plan.topology, plan.wiring, plant)
+    alive = lit_links(plan.topology, plan.wiring, plant)
     nodes = [n for n, host in enumerate(plan.wiring.hosts) if host not in dead["hosts"]]
     links = [plan.topology.links[index] for index in alive]
     return nodes, links

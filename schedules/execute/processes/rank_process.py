@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from topoloom.schedules.execute.expected_data import Mistake, Task, folded, initial, mistakes
+from topoloom.schedules.execute.expected_data import Mistake, Task, folded_sum, initial, mistakes
 from topoloom.schedules.execute.point_to_point_executor import Carrier, Prepared
 from topoloom.schedules.execute.programs.rank_program import Program
 
@@ -94,7 +94,7 @@ def _carried_out(carrier: Carrier, job: Job) -> Report:
             continue
         start = time.perf_counter()
         prepared.run(tensors)
-        buffers[-1] = folded(job.task, buffers[-1])
+        buffers[-1] = folded_sum(job.task, buffers[-1])
         seconds.append(time.perf_counter() - start)
         wrong = wrong or mistakes(job.task, carrier.rank, run, buffers[-1])
     return Report(tuple(seconds), tuple(wrong))

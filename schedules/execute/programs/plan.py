@@ -131,7 +131,7 @@ def plan(schedule: Schedule, elements: int, pipeline_chunks: int = 1) -> Executi
             rows, count = _step_rows(part, bounds, place), len(part.steps)
         else:
             rows, count = _tree_rows(part, bounds, pipeline_chunks, place)
-        rounds += grouped(rows, count)
+        rounds += group_messages(rows, count)
     return ExecutionPlan(tuple(rounds), bounds)
 
 
@@ -187,7 +187,7 @@ def _together(
         found.append(rows)
         rounds = max(rounds, begin + count)
         begin += max(0, count - pieces + 1)
-    return grouped(np.concatenate(found), rounds)
+    return group_messages(np.concatenate(found), rounds)
 
 
 def _tree_rows(
@@ -244,7 +244,7 @@ def _depths(
     return found
 
 
-def grouped(rows: Rows, rounds: int) -> list[Round]:
+def group_messages(rows: Rows, rounds: int) -> list[Round]:
     """Join rows into one message for each round and pair of ranks; empty ranges are dropped."""
     rows = rows[rows[:, 3] < rows[:, 4]]
     rows = rows[np.lexsort((rows[:, 3], rows[:, 2], rows[:, 1], rows[:, 0]))]

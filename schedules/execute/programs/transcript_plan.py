@@ -12,7 +12,7 @@ import numpy as np
 
 from topoloom.schedules.errors import InvalidProgram, TooLarge
 from topoloom.schedules.execute.limits import MAX_PIECES
-from topoloom.schedules.execute.programs.plan import ExecutionPlan, grouped
+from topoloom.schedules.execute.programs.plan import ExecutionPlan, group_messages
 from topoloom.schedules.model.schedule import COPY, REDUCE, Collective
 from topoloom.schedules.model.transcript import Span, Transcript, message_rounds
 
@@ -54,7 +54,7 @@ def plan_of_transcript(transcript: Transcript, elements: int) -> ExecutionPlan:
     scaled[:, 3:5] = scaled[:, 3:5] * elements // transcript.units
     bounds = tuple(bound * elements // transcript.units for bound in transcript.bounds)
     rounds = max(level, default=-1) + 1
-    return ExecutionPlan(tuple(grouped(scaled.astype(np.int64), rounds)), bounds)
+    return ExecutionPlan(tuple(group_messages(scaled.astype(np.int64), rounds)), bounds)
 
 
 def gathering(transcript: Transcript) -> Transcript:

@@ -21,7 +21,12 @@ from topoloom.schedules.formats.msccl import read as msccl
 from topoloom.schedules.formats.msccl.program import SENDS
 from topoloom.schedules.formats.mscclpp import read as mscclpp
 from topoloom.schedules.formats.mscclpp.program import EVERY_GPU
-from topoloom.schedules.formats.targets.runtimes import MSCCL_XML, MSCCLPP_JSON, Runtime, meant
+from topoloom.schedules.formats.targets.runtimes import (
+    MSCCL_XML,
+    MSCCLPP_JSON,
+    Runtime,
+    target_runtimes,
+)
 from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.simulate.widest_paths import Paths
 from topoloom.schedules.verify.costs import busiest_time
@@ -118,7 +123,9 @@ def traffic_rate(traffic: Traffic, topology: Topology) -> Fraction | None:
 
 def _msccl(files: Sequence[bytes], said: Runtime | str | None) -> Traffic:
     text = one_text(files)
-    program = msccl.parse(text, meant(MSCCL_XML, said or readings_of(text)[0].dialect)[-1])
+    program = msccl.parse(
+        text, target_runtimes(MSCCL_XML, said or readings_of(text)[0].dialect)[-1]
+    )
     sent = tuple(
         Sent(gpu, block.send, step.count)
         for gpu, made in enumerate(program.gpus)
@@ -131,7 +138,7 @@ def _msccl(files: Sequence[bytes], said: Runtime | str | None) -> Traffic:
 
 
 def _mscclpp(files: Sequence[bytes], said: Runtime | str | None) -> Traffic:
-    program = mscclpp.parse(one_text(files), meant(MSCCLPP_JSON, said)[-1])
+    program = mscclpp.parse(one_text(files), target_runtimes(MSCCLPP_JSON, said)[-1])
     sent: list[Sent] = []
     gpus, operations = range(len(program.gpus)), 0
     for gpu, made in enumerate(program.gpus):

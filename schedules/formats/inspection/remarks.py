@@ -6,8 +6,8 @@ from types import MappingProxyType
 
 from topoloom.schedules.errors import InvalidProgram
 from topoloom.schedules.formats.inspection.dialects import dialect_note
-from topoloom.schedules.formats.msccl.read import ignored as ignored_by_msccl
-from topoloom.schedules.formats.mscclpp.read import ignored as ignored_by_mscclpp
+from topoloom.schedules.formats.msccl.read import ignored_parts as ignored_by_msccl
+from topoloom.schedules.formats.mscclpp.read import ignored_members as ignored_by_mscclpp
 from topoloom.schedules.formats.targets.runtimes import MSCCL_XML, MSCCLPP_JSON
 
 _IGNORED: Mapping[str, Callable[[str], Counter[str]]] = MappingProxyType(

@@ -33,7 +33,7 @@ from topoloom.schedules.formats.msccl.program import (
     Program,
 )
 from topoloom.schedules.formats.msccl.xml_elements import Element, read_elements
-from topoloom.schedules.formats.targets.runtimes import MSCCL_XML, Runtime, meant
+from topoloom.schedules.formats.targets.runtimes import MSCCL_XML, Runtime, target_runtimes
 from topoloom.schedules.model.schedule import Collective
 
 
@@ -47,7 +47,7 @@ def parse(text: str, runtime: Runtime | str) -> Program:
     ...
     topoloom.schedules.errors.InvalidProgram: /algo/name: is missing
     """
-    limits = meant(MSCCL_XML, runtime)[-1]
+    limits = target_runtimes(MSCCL_XML, runtime)[-1]
     language = LANGUAGES[Dialect(limits.dialect)]
     root = _outermost(text)
     names = {name: collective for collective, name in language.collectives.items()}
@@ -82,10 +82,10 @@ def parse(text: str, runtime: Runtime | str) -> Program:
     return program
 
 
-def ignored(text: str) -> Counter[str]:
+def ignored_parts(text: str) -> Counter[str]:
     """Return the parts of a file that no runtime reads, with the count of each.
 
-    >>> ignored('<algo redop="sum"><gpu id="0"><copy/><copy><tb/></copy></gpu></algo>')
+    >>> ignored_parts('<algo redop="sum"><gpu id="0"><copy/><copy><tb/></copy></gpu></algo>')
     Counter({'element copy of gpu': 2, 'attribute redop of algo': 1})
     """
     found: Counter[str] = Counter()

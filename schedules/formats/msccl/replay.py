@@ -15,7 +15,14 @@ import numpy as np
 from topoloom.schedules.errors import InvalidProgram
 from topoloom.schedules.formats.msccl.program import RECEIVES, SENDS, Block, Instruction, Program
 from topoloom.schedules.formats.msccl.read import parse
-from topoloom.schedules.formats.symbolic_buffers import Actor, Clock, Memory, Messages, Value, added
+from topoloom.schedules.formats.symbolic_buffers import (
+    Actor,
+    Clock,
+    Memory,
+    Messages,
+    Value,
+    symbolic_sum,
+)
 from topoloom.schedules.formats.targets.runtimes import Runtime
 from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.model.transcript import Transcript
@@ -209,7 +216,7 @@ class _Run:
             else:
                 if step.type == "re":
                     values = self._held(worker, step.target_buffer, step.target_offset, step.count)
-                values = [added(worker, *pair) for pair in zip(values, held, strict=True)]
+                values = [symbolic_sum(worker, *pair) for pair in zip(values, held, strict=True)]
         if step.writes and not self._is_idle(worker, step):
             for at, value in enumerate(values, step.target_offset):
                 self.memory.write(worker, step.target_buffer, at, value)

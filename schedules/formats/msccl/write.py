@@ -27,8 +27,8 @@ from topoloom.schedules.formats.msccl.program import (
 )
 from topoloom.schedules.formats.msccl.program_builder import Draft, DraftBlock, DraftStep
 from topoloom.schedules.formats.msccl.thread_blocks import arrange
-from topoloom.schedules.formats.targets.fit_runtime import fitted
-from topoloom.schedules.formats.targets.runtimes import MSCCL_XML, Runtime, meant
+from topoloom.schedules.formats.targets.fit_runtime import fit_runtime
+from topoloom.schedules.formats.targets.runtimes import MSCCL_XML, Runtime, target_runtimes
 from topoloom.schedules.formats.targets.size_limits import ALL_SIZES, Sizes, require_instances
 from topoloom.schedules.model.schedule import Collective, Schedule
 from topoloom.schedules.verify import require_valid
@@ -80,7 +80,7 @@ def render(
     >>> print(render(both, pair, "rccl", inplace=True).splitlines()[2])
         <tb id="0" send="-1" recv="1" chan="0">
     """
-    runtimes = meant(MSCCL_XML, runtime)
+    runtimes = target_runtimes(MSCCL_XML, runtime)
     language = LANGUAGES[Dialect(runtimes[0].dialect)]
     if protocol not in PROTOCOLS:
         names = ", ".join(PROTOCOLS)
@@ -100,7 +100,7 @@ def render(
         _require_movable(len(ranks), chunks_per_shard(candidate) * instances)
         return arrange(plan(candidate, ranks, inplace, MAX_COUNT, instances), limits, instances)
 
-    draft, taken, used = fitted(schedule, runtimes, made)
+    draft, taken, used = fit_runtime(schedule, runtimes, made)
     title = f"topoloom-{language.collectives[schedule.collective]}-{len(ranks)}"
     if used is not schedule:
         title += f"-{chunks_per_shard(used)}-of-{chunks_per_shard(schedule)}-chunks"
@@ -120,7 +120,7 @@ def text(program: Program, runtime: Runtime | str) -> str:
     >>> file.partition(" nchannels")[0]
     '<algo name="copy" proto="LL"'
     """
-    language = LANGUAGES[Dialect(meant(MSCCL_XML, runtime)[0].dialect)]
+    language = LANGUAGES[Dialect(target_runtimes(MSCCL_XML, runtime)[0].dialect)]
     root = ET.Element("algo", _header(program, language))
     for index, gpu in enumerate(program.gpus):
         sizes = {f"{buffer}_chunks": str(size) for buffer, size in gpu.sizes.items()}

@@ -40,7 +40,7 @@ from topoloom.schedules.formats.mscclpp.program import (
     Operation,
     Program,
 )
-from topoloom.schedules.formats.targets.runtimes import MSCCLPP_JSON, Runtime, meant
+from topoloom.schedules.formats.targets.runtimes import MSCCLPP_JSON, Runtime, target_runtimes
 from topoloom.schedules.model.schedule import Collective
 
 _SHARED = {Collective.ALLGATHER: "i", Collective.REDUCE_SCATTER: "o"}
@@ -59,7 +59,7 @@ def parse(text: str, runtime: Runtime | None = None) -> Program:
     ...
     topoloom.schedules.errors.InvalidProgram: /name: must be a text
     """
-    limits = meant(MSCCLPP_JSON, runtime)[-1]
+    limits = target_runtimes(MSCCLPP_JSON, runtime)[-1]
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -99,10 +99,10 @@ def sizes_of(text: str) -> tuple[int, int]:
     return top.number("min_message_size", 0, _MOST, 0), _most_bytes(top)
 
 
-def ignored(text: str) -> Counter[str]:
+def ignored_members(text: str) -> Counter[str]:
     """Return the members of a plan that the executor skips, with the count of each.
 
-    >>> ignored('{"name": "a", "author": "b", "gpus": [{"id": 0, "note": ""}, {"note": ""}]}')
+    >>> ignored_members('{"name": "a", "author": "b", "gpus": [{"id": 0, "note": 1}, {"note": 2}]}')
     Counter({'member note of gpus': 2, 'member author': 1})
     """
     found: Counter[str] = Counter()

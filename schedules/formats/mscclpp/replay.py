@@ -34,7 +34,14 @@ from topoloom.schedules.formats.mscclpp.semaphores import (
     check_signals,
     joined_ends,
 )
-from topoloom.schedules.formats.symbolic_buffers import Actor, Clock, Memory, Messages, Value, added
+from topoloom.schedules.formats.symbolic_buffers import (
+    Actor,
+    Clock,
+    Memory,
+    Messages,
+    Value,
+    symbolic_sum,
+)
 from topoloom.schedules.formats.targets.runtimes import Runtime
 from topoloom.schedules.model.transcript import Transcript
 
@@ -216,7 +223,7 @@ class _Run:
             value: Value | None = None
             for source in sources:
                 found = self.memory.read(worker, source.buffer, source.first + at)
-                value = found if value is None else added(worker, value, found)
+                value = found if value is None else symbolic_sum(worker, value, found)
             if value is not None:
                 place = target.buffer, target.first + at
                 self.memory.write(worker, *place, value)
@@ -242,7 +249,7 @@ class _Run:
             if gpu != worker.gpu:
                 values = self.messages.add(gpu, worker.gpu, values)
             pairs = zip(total, values, strict=True)
-            total = [added(worker, *pair) for pair in pairs] if total else values
+            total = [symbolic_sum(worker, *pair) for pair in pairs] if total else values
         for gpu in range(len(self.program.gpus)):
             sent = total if gpu == worker.gpu else self.messages.add(worker.gpu, gpu, total)
             for place, value in enumerate(sent, target.first):

@@ -27,8 +27,8 @@ from topoloom.schedules.formats.mscclpp.program import (
 )
 from topoloom.schedules.formats.mscclpp.switch_channels import semaphores, star, star_gpus
 from topoloom.schedules.formats.mscclpp.thread_blocks import Draft, DraftBlock, DraftStep, arrange
-from topoloom.schedules.formats.targets.fit_runtime import fitted
-from topoloom.schedules.formats.targets.runtimes import MSCCLPP_JSON, Runtime, meant
+from topoloom.schedules.formats.targets.fit_runtime import fit_runtime
+from topoloom.schedules.formats.targets.runtimes import MSCCLPP_JSON, Runtime, target_runtimes
 from topoloom.schedules.formats.targets.size_limits import ALL_SIZES, Sizes, require_instances
 from topoloom.schedules.model.schedule import Schedule
 from topoloom.schedules.verify import require_valid
@@ -104,7 +104,7 @@ def render(
         _require_shards(moves)
         return _require_addressable(arrange(moves, limits, instances))
 
-    draft, taken, _ = fitted(schedule, meant(MSCCLPP_JSON, runtime), made)
+    draft, taken, _ = fit_runtime(schedule, target_runtimes(MSCCLPP_JSON, runtime), made)
     head = _head(draft, sizes, taken)
     gpus = [_gpu(draft, gpu, ranks_per_node) for gpu in range(len(ranks))]
     return _text(head, gpus, name)

@@ -35,7 +35,7 @@ def replay(text: str) -> int:
     return counts.pop()
 
 
-def chosen(
+def matching_row(
     rows: Sequence[Row], collective: Collective, size: int, nodes: int, ranks: int
 ) -> Row | None:
     """Return the first row that matches a call, as the plugin does; None without a match."""

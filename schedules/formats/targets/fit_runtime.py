@@ -25,7 +25,7 @@ _MOST_ELSEWHERE = 50_000
 _MOST_ROUNDED = 4096
 
 
-def fitted(
+def fit_runtime(
     schedule: Schedule,
     runtimes: Sequence[Runtime],
     arrange: Callable[[Schedule, Runtime], _T],
@@ -120,14 +120,14 @@ def coarser(schedule: Schedule) -> Iterator[Schedule]:
     chunks = max(part.trees_per_root for part in trees)
     while chunks > 1:
         chunks = min(chunks // 2, _MOST_ROUNDED)
-        made = tuple(rounded(part, min(chunks, part.trees_per_root)) for part in trees)
+        made = tuple(round_weights(part, min(chunks, part.trees_per_root)) for part in trees)
         if isinstance(schedule, SequenceSchedule):
             yield replace(schedule, parts=made)
         else:
             yield made[0]
 
 
-def rounded(part: TreeSchedule, chunks: int) -> TreeSchedule:
+def round_weights(part: TreeSchedule, chunks: int) -> TreeSchedule:
     """Return the trees with weights that sum to ``chunks`` per unit of size at each root.
 
     Weights are rounded by largest remainders; trees of weight 0 are removed.

@@ -171,10 +171,10 @@ or left out
     return (found,)
 
 
-def meant(form: str, said: Runtime | str | None) -> tuple[Runtime, ...]:
+def target_runtimes(form: str, said: Runtime | str | None) -> tuple[Runtime, ...]:
     """Return a runtime itself, or the default runtimes of a dialect or format.
 
-    >>> [one.name for one in meant("msccl-xml", "rccl")]
+    >>> [one.name for one in target_runtimes("msccl-xml", "rccl")]
     ['rccl']
     """
     return (said,) if isinstance(said, Runtime) else runtimes_for(form, said)

@@ -56,9 +56,9 @@ def forest_at(topology: Topology, network: Network, rate: Rate) -> Iterable[Tree
     """Return trees at a rate that the cuts of a network allow; the first method wins."""
     return (
         shortest_path_forest(topology, network, rate)
-        or boxed(topology, network, rate)
+        or forest_between_boxes(topology, network, rate)
         or _symmetric_or_lower(topology, network, rate)
-        or packed(topology, network, rate)
+        or forest_without_switches(topology, network, rate)
     )
 
 
@@ -84,7 +84,7 @@ def shortest_path_forest(topology: Topology, network: Network, rate: Rate) -> It
     )
 
 
-def boxed(topology: Topology, network: Network, rate: Rate) -> list[Tree] | None:
+def forest_between_boxes(topology: Topology, network: Network, rate: Rate) -> list[Tree] | None:
     """Return trees packed between boxes and spread inside, or None.
 
     Small networks are also packed without boxes, and the lower forest is kept.
@@ -143,7 +143,7 @@ def _symmetric_or_lower(topology: Topology, network: Network, rate: Rate) -> Ite
     if len(equivalent_ranks(network)) == len(network.terminals):
         return found
     try:
-        plain = packed(topology, network, rate)
+        plain = forest_without_switches(topology, network, rate)
     except NoSchedule:
         return found
     most = max(len(found), limits.MAX_TREES_PER_RANK * len(network.terminals))
@@ -240,7 +240,7 @@ def _of_one_kind(network: Network) -> bool:
     return True
 
 
-def packed(topology: Topology, network: Network, rate: Rate) -> list[Tree]:
+def forest_without_switches(topology: Topology, network: Network, rate: Rate) -> list[Tree]:
     """Return trees packed after the removal of all nodes that are no ranks.
 
     Racks are merged into one rank each during packing (`racks`).  Small networks are also packed

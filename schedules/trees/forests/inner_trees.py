@@ -16,7 +16,7 @@ from topoloom.schedules.model.schedule import Tree
 from topoloom.schedules.trees.flow.network import Network
 from topoloom.schedules.trees.flow.optimality import Rate, best_rate
 from topoloom.schedules.trees.forests.lowest_packing import lowest_packing
-from topoloom.synth.kernels.reachability import reached
+from topoloom.synth.kernels.reachability import reachable_mask
 
 
 def one_hop_trees(box: Network) -> list[Tree] | None:
@@ -71,7 +71,7 @@ def has_room(box: Network) -> bool:
     """
     start = int(box.terminals[0])
     for tail, head in ((box.tail, box.head), (box.head, box.tail)):
-        if not reached(box.node_count, tail, head, start)[box.terminals].all():
+        if not reachable_mask(box.node_count, tail, head, start)[box.terminals].all():
             return False
     return best_rate(box).inverse <= 1
 

@@ -76,14 +76,14 @@ class Box:
         return len(join(self.gpus, [cable[:2] for cable in self.direct])) > 1
 
 
-def served(gpus: Iterable[NodeId], nics: list[Nic]) -> dict[str, list[NodeId]]:
+def gpus_of_nics(gpus: Iterable[NodeId], nics: list[Nic]) -> dict[str, list[NodeId]]:
     """Return the GPUs that each NIC serves, by the NIC's id.
 
     Every GPU uses the NICs nearest to it; GPUs that are nearest to the same NICs share
     these evenly (`dealt`).  A NIC that no GPU is left for serves those nearest to it.
 
     >>> far = {"a": 0, "b": 2}
-    >>> served(["a", "b"], [Nic("n", 25, "", 24, far, ""), Nic("m", 25, "", 24, far, "")])
+    >>> gpus_of_nics(["a", "b"], [Nic("n", 25, "", 24, far, ""), Nic("m", 25, "", 24, far, "")])
     {'n': ['a'], 'm': ['b']}
     """
     groups: dict[tuple[int, ...], list[NodeId]] = {}

@@ -5,7 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from topoloom.synth.errors import InvalidTopology
-from topoloom.synth.formats.machines.box import ACROSS_CPUS, Box, Nic, dealt, served
+from topoloom.synth.formats.machines.box import ACROSS_CPUS, Box, Nic, dealt, gpus_of_nics
 from topoloom.synth.formats.machines.cluster_plan import MOST_NICS, ClusterPlan
 from topoloom.synth.formats.topology_draft import Draft
 from topoloom.synth.topology.assumptions import Assumption
@@ -95,7 +95,7 @@ def _add_nics(draft: Draft, box: Box, nics: list[Nic], prefix: str, through_host
         for nic in nics:
             draft.cable(f"{prefix}{nic.head}", f"{prefix}{nic.id}", nic.path, nic.place)
         return
-    shares = served(box.gpus, nics)
+    shares = gpus_of_nics(box.gpus, nics)
     count = Counter(gpu for gpus in shares.values() for gpu in gpus)
     for nic in nics:
         assert nic.bandwidth is not None

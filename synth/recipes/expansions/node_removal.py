@@ -57,7 +57,7 @@ def links(nodes: int, ends: Ends, of: Traits, fewer: int, depth: int, seed: int)
     # Imported here: recipes are parsed without kernels.
     from topoloom.synth.edge_swaps.local_search import head_array
     from topoloom.synth.edge_swaps.remove_nodes import remove_nodes
-    from topoloom.synth.kernels.reachability import connected
+    from topoloom.synth.kernels.reachability import is_connected
     from topoloom.synth.kernels.splitmix import seeded
 
     state = seeded(seed, nodes, of.degree, fewer, depth)
@@ -66,6 +66,6 @@ def links(nodes: int, ends: Ends, of: Traits, fewer: int, depth: int, seed: int)
         np.sort(head_array(nodes, *ends), axis=1), fewer, depth, of.bidirectional, state
     )
     sources, targets = np.repeat(np.arange(len(heads)), of.degree), heads.ravel()
-    if not connected(len(heads), sources, targets):
+    if not is_connected(len(heads), sources, targets):
         raise OutOfDomain("seed", "must be another: with this seed the graph is disconnected")
     return sources, targets

@@ -58,7 +58,7 @@ def links(nodes: int, ends: Ends, of: Traits, depth: int, exchanges: int, seed: 
     """
     # Imported here: recipes are parsed without kernels.
     from topoloom.synth.edge_swaps.local_search import apply_targeted_swaps, head_array
-    from topoloom.synth.kernels.reachability import connected
+    from topoloom.synth.kernels.reachability import is_connected
     from topoloom.synth.kernels.splitmix import seeded
 
     # In the order of a topology: equal graphs give equal results, however written.
@@ -71,7 +71,7 @@ def links(nodes: int, ends: Ends, of: Traits, depth: int, exchanges: int, seed: 
     apply_targeted_swaps(
         swapped, depth, exchanges, of.bidirectional, seeded(seed, nodes, of.degree, depth)
     )
-    chosen = swapped if connected(nodes, sources, swapped.ravel()) else heads
+    chosen = swapped if is_connected(nodes, sources, swapped.ravel()) else heads
     return sources, chosen.ravel()
 
 

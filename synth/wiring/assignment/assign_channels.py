@@ -27,9 +27,9 @@ from numpy.typing import NDArray
 
 from topoloom.synth.wiring.assignment.demand import Choice, Demand, Integers
 from topoloom.synth.wiring.assignment.flow_assignment import share_out
-from topoloom.synth.wiring.assignment.orientation import balanced, sides, turned_to_fit
+from topoloom.synth.wiring.assignment.orientation import balanced_directions, sides, turned_to_fit
 from topoloom.synth.wiring.coloring.problem import ColoringProblem
-from topoloom.synth.wiring.coloring.recoloring import recolored
+from topoloom.synth.wiring.coloring.recoloring import recolor_least
 
 
 def choose(demand: Demand) -> tuple[Choice, int] | None:
@@ -111,7 +111,7 @@ def _moved(
     if demand.kept(choice) == bound:
         return found
     problem = ColoringProblem(*ends, np.ascontiguousarray(room.T), _liked(demand))
-    moved = recolored(problem, _claimed(demand), bound, choice.channel)
+    moved = recolor_least(problem, _claimed(demand), bound, choice.channel)
     if moved is None:
         return found
     return max(choice, Choice.straight(moved[0]), key=demand.kept), moved[1]
@@ -125,7 +125,7 @@ def _colored(
     if (np.bincount(links, minlength=room.shape[1]) > room.sum(axis=0)).any():
         return None
     problem = ColoringProblem(*ends, np.ascontiguousarray(room.T), _liked(demand))
-    found = recolored(problem, _claimed(demand), bound)
+    found = recolor_least(problem, _claimed(demand), bound)
     return None if found is None else (Choice.straight(found[0]), found[1])
 
 
@@ -191,7 +191,7 @@ def _shared(demand: Demand, bound: int) -> tuple[Choice, int] | None:
 
 def _turned_evenly(size: int, pairs: Counter[tuple[int, int]]) -> Counter[tuple[int, int]]:
     ends = sorted(pairs.elements())
-    turned = balanced(size, ends)
+    turned = balanced_directions(size, ends)
     return Counter((v, u) if turn else (u, v) for (u, v), turn in zip(ends, turned, strict=True))
 
 

@@ -21,7 +21,7 @@ Rank = tuple
 """Sort key: value of the objective, then distance to a better choice, then moves."""
 
 
-def exchanged(
+def improve_by_exchanges(
     demand: Demand,
     choice: Choice,
     stakes: Stakes,

@@ -49,7 +49,7 @@ def share_out(demand: Demand, most: int) -> tuple[Choice, int] | None:
     return choice, demand.kept(choice) if demand.channels <= 2 else most
 
 
-def rewarded(
+def most_rewarding_amounts(
     most: Integers,
     kept: tuple[Integers, Integers],
     rows: Any,
@@ -105,7 +105,7 @@ def _filled(demand: Demand, keys: list[Ends], total: Integers, joined: Integers)
         # Links of a node that exceed its sites on later channels must be placed now.
         low = np.maximum(0, rows @ left - room[later].sum(axis=0))
         kept = np.minimum(left, joined[channel]), np.minimum(left, joined[later].sum(axis=0))
-        found = rewarded(left, kept, rows, low, room[channel])
+        found = most_rewarding_amounts(left, kept, rows, low, room[channel])
         if found is None:
             return None
         on[channel] = found

@@ -22,15 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom.synth.wiring.assignment.demand import Demand, Integers
-from topoloom.synth.wiring.assignment.flow_assignment import incidence, rewarded
+from topoloom.synth.wiring.assignment.flow_assignment import incidence, most_rewarding_amounts
 
 
-def balanced(size: int, ends: list[tuple[int, int]]) -> list[bool]:
+def balanced_directions(size: int, ends: list[tuple[int, int]]) -> list[bool]:
     """Return for every link whether it is turned, so that sums at nodes differ by one at most.
 
     O(size + links), by Euler circuits.
 
-    >>> balanced(3, [(0, 1), (0, 2), (1, 2)]).count(True) in (1, 2)
+    >>> balanced_directions(3, [(0, 1), (0, 2), (1, 2)]).count(True) in (1, 2)
     True
     """
     at: list[list[tuple[int, int]]] = [[] for _ in range(size + 1)]
@@ -97,7 +97,7 @@ def turned_to_fit(
     """
     today: Counter[tuple[int, int]] = sum(demand.joined, Counter())
     if not today:
-        turned = np.array(balanced(demand.size, demand.links), np.bool_)
+        turned = np.array(balanced_directions(demand.size, demand.links), np.bool_)
         if _within(demand, turned, sending, receiving):
             return turned
     counted = sorted(Counter(demand.links).items())
@@ -108,7 +108,9 @@ def turned_to_fit(
     # Of x links of a pair that are not turned, u sends x and receives count - x; v the other way.
     change = incidence(demand.size, u) - incidence(demand.size, v)
     degree_u, degree_v = incidence(demand.size, u) @ count, incidence(demand.size, v) @ count
-    amounts = rewarded(count, (ahead, back), change, degree_u - receiving, sending - degree_v)
+    amounts = most_rewarding_amounts(
+        count, (ahead, back), change, degree_u - receiving, sending - degree_v
+    )
     if amounts is None:
         return None
     straight = {key: amount for (key, _), amount in zip(counted, amounts.tolist(), strict=True)}

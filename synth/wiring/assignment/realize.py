@@ -55,7 +55,7 @@ def _joined(channel: Channel, found: Resources) -> Joined:
     return together
 
 
-def plugged(found: Supply, demand: Demand, choice: Choice) -> list[Led]:
+def links_with_channels(found: Supply, demand: Demand, choice: Choice) -> list[Led]:
     """Return the links with their channels: those joined today at their sites, others at any."""
     links: list[Led | None] = [None] * len(choice.channel)
     ends = demand.links

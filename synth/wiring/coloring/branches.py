@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from topoloom.synth.progress import single_stage
 from topoloom.synth.wiring import limits
-from topoloom.synth.wiring.coloring.prices import UNIT, Priced, repriced
+from topoloom.synth.wiring.coloring.prices import UNIT, Priced, good_prices_of_allowed
 from topoloom.synth.wiring.coloring.problem import ColoringProblem
 
 
@@ -46,11 +46,11 @@ def most_kept(problem: ColoringProblem, prices: Priced, kept: int) -> int:
 
     Three edges of a path have three colors, and each prefers the first: one can have it, or two.
 
-    >>> from topoloom.synth.wiring.coloring.prices import priced
+    >>> from topoloom.synth.wiring.coloring.prices import good_prices
     >>> path = np.array([0, 1, 2]), np.array([1, 2, 3])
     >>> likes = np.array([[True, False, False]] * 3)
     >>> problem = ColoringProblem(*path, np.ones((4, 3), np.int64), likes)
-    >>> most_kept(problem, priced(problem, np.array([0, 1, 0]), 2), 2)
+    >>> most_kept(problem, good_prices(problem, np.array([0, 1, 0]), 2), 2)
     2
     """
     edges, new = len(problem.first), problem.new_edges
@@ -74,7 +74,9 @@ def most_kept(problem: ColoringProblem, prices: Priced, kept: int) -> int:
             return kept
         branch = heapq.heappop(open_)
         with single_stage("bounding moves", number, searches):
-            found = repriced(problem, branch.allowed, branch.prices, limits.PRICE_RESTART, kept)
+            found = good_prices_of_allowed(
+                problem, branch.allowed, branch.prices, limits.PRICE_RESTART, kept
+            )
         least = max(branch.least, found.least)
         searched = branch._replace(least=least, prices=found, searches=branch.searches + 1)
         heapq.heappush(open_, searched)

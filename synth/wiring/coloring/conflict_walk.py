@@ -183,7 +183,7 @@ def _walk(
                 _note(colors, sizes, best)
 
 
-def walked(
+def walk_conflicts(
     problem: ColoringProblem,
     reduced: NDArray[np.float64],
     colors: Integers,
@@ -207,7 +207,8 @@ def walked(
     >>> ends, likes = (np.array([0, 0]), np.array([1, 1])), np.array([[False, True], [True, False]])
     >>> problem = ColoringProblem(*ends, np.ones((2, 2), np.int64), likes)
     >>> cost = 1.0 - likes
-    >>> walked(problem, cost, np.array([0, 1]), 1000, Schedule(0.5, 2.0, 4.0), 2)[1].tolist()
+    >>> schedule = Schedule(0.5, 2.0, 4.0)
+    >>> walk_conflicts(problem, cost, np.array([0, 1]), 1000, schedule, 2)[1].tolist()
     [1, 0]
     """
     edges = len(colors)

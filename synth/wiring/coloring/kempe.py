@@ -126,7 +126,7 @@ def _search(ends_u, ends_v, at, colours, preferred, waiting, seed, kicks, choice
     return True
 
 
-def coloured(
+def edge_coloring(
     ends: tuple[Integers, Integers], room: Integers, preferred: Integers, tries: int = 4
 ) -> Integers | None:
     """Return a proper edge colouring, or None if the search ends without one.
@@ -139,10 +139,10 @@ def coloured(
         tries: Searches, each with other draws.
 
     >>> square = np.array([0, 1, 2, 3]), np.array([1, 2, 3, 0])
-    >>> coloured(square, np.ones((2, 4), np.int64), np.array([1, -1, -1, -1])).tolist()
+    >>> edge_coloring(square, np.ones((2, 4), np.int64), np.array([1, -1, -1, -1])).tolist()
     [1, 0, 1, 0]
     >>> triangle = np.array([0, 1, 2]), np.array([1, 2, 0])
-    >>> coloured(triangle, np.ones((2, 3), np.int64), np.full(3, -1)) is None
+    >>> edge_coloring(triangle, np.ones((2, 3), np.int64), np.full(3, -1)) is None
     True
     """
     ends_u, ends_v = (np.ascontiguousarray(side, np.int64) for side in ends)

@@ -94,7 +94,7 @@ def _descend(first, second, room, allowed, cost, loose, x, price, worth, steps, 
                 price[v, c] = new
 
 
-def priced(problem: ColoringProblem, colors: Integers, enough: int) -> Priced:
+def good_prices(problem: ColoringProblem, colors: Integers, enough: int) -> Priced:
     """Return good prices of a problem, as a bound and reduced costs.
 
     Args:
@@ -108,7 +108,7 @@ def priced(problem: ColoringProblem, colors: Integers, enough: int) -> Priced:
     >>> square = np.array([0, 0, 1, 1]), np.array([2, 3, 2, 3])
     >>> likes = np.array([[True, False]] * 4)
     >>> problem = ColoringProblem(*square, np.ones((4, 2), np.int64), likes)
-    >>> priced(problem, np.array([0, 1, 1, 0]), 2).most
+    >>> good_prices(problem, np.array([0, 1, 1, 0]), 2).most
     2
     """
     edges, count = problem.likes.shape
@@ -116,10 +116,10 @@ def priced(problem: ColoringProblem, colors: Integers, enough: int) -> Priced:
     x[np.arange(edges), colors] = 1
     start = _bounded(problem, problem.allowed, (x, prices, np.zeros(edges, Real)))
     steps = min(limits.MAX_PRICE_STEPS, limits.MAX_PRICED_OPTIONS // (edges * count) + 1)
-    return repriced(problem, problem.allowed, start, steps, enough)
+    return good_prices_of_allowed(problem, problem.allowed, start, steps, enough)
 
 
-def repriced(
+def good_prices_of_allowed(
     problem: ColoringProblem, allowed: NDArray[np.bool_], start: Priced, steps: int, enough: int
 ) -> Priced:
     """Return good prices for edges that have an allowed color, searched from the state of others.
@@ -128,7 +128,7 @@ def repriced(
         allowed (bool array, shape (edges, colors)): At least one color of every edge, and none that
             `problem` does not allow.
         steps, enough: The search ends after these steps, in multiples of `limits.PRICE_RESTART`, or
-            as `priced`.
+            as `good_prices`.
 
     If the second edge of the square must have the second color, so must the third, and the bound
     is the same.
@@ -136,9 +136,9 @@ def repriced(
     >>> square = np.array([0, 0, 1, 1]), np.array([2, 3, 2, 3])
     >>> likes = np.array([[True, False]] * 4)
     >>> problem = ColoringProblem(*square, np.ones((4, 2), np.int64), likes)
-    >>> start = priced(problem, np.array([0, 1, 1, 0]), 2)
+    >>> start = good_prices(problem, np.array([0, 1, 1, 0]), 2)
     >>> allowed = np.array([[True, True], [False, True], [True, True], [True, True]])
-    >>> repriced(problem, allowed, start, 1000, 2).most
+    >>> good_prices_of_allowed(problem, allowed, start, 1000, 2).most
     2
     """
     cost = (1 - problem.likes).astype(Real)

@@ -14,9 +14,9 @@ import numpy as np
 
 from topoloom.synth.wiring import limits
 from topoloom.synth.wiring.coloring.branches import most_kept
-from topoloom.synth.wiring.coloring.conflict_walk import Schedule, walked
-from topoloom.synth.wiring.coloring.kempe import coloured
-from topoloom.synth.wiring.coloring.prices import priced
+from topoloom.synth.wiring.coloring.conflict_walk import Schedule, walk_conflicts
+from topoloom.synth.wiring.coloring.kempe import edge_coloring
+from topoloom.synth.wiring.coloring.prices import good_prices
 from topoloom.synth.wiring.coloring.problem import ColoringProblem, Integers
 
 WALKS = (
@@ -57,7 +57,7 @@ Measured on a full plant of 4,096 hosts with 256 changed links: 3,454 moves in p
 """
 
 
-def recolored(
+def recolor_least(
     problem: ColoringProblem, claimed: Integers, most: int, proper: Integers | None = None
 ) -> tuple[Integers, int] | None:
     """Return a proper coloring that keeps many preferred colors, and how many any keeps at most.
@@ -73,7 +73,7 @@ def recolored(
     >>> square = np.array([0, 0, 1, 1]), np.array([2, 3, 2, 3])
     >>> likes = np.array([[True, False]] * 4)
     >>> problem = ColoringProblem(*square, np.ones((4, 2), np.int64), likes)
-    >>> colors, most = recolored(problem, np.array([0, -1, -1, -1]), 4)
+    >>> colors, most = recolor_least(problem, np.array([0, -1, -1, -1]), 4)
     >>> colors.tolist(), most
     ([0, 1, 1, 0], 2)
     """
@@ -85,13 +85,13 @@ def recolored(
     if kept == most or problem.room.shape[1] < 2:
         return None if best is None else (best, most)
     start, joined = _started(problem, claimed), False
-    prices = priced(problem, start if best is None else best, max(kept, 0))
+    prices = good_prices(problem, start if best is None else best, max(kept, 0))
     most, walks = min(most, prices.most), _walks(problem)
     for number, (schedule, share) in enumerate((*walks, *WARMER_WALKS)):
         if kept == most or (joined and number >= len(walks)):
             break
         steps = int(share * _steps(problem))
-        last, found = walked(problem, prices.reduced, start, steps, schedule, most)
+        last, found = walk_conflicts(problem, prices.reduced, start, steps, schedule, most)
         joined = joined or found is not None
         if found is None and not several:
             found = _completed(problem, problem.without_conflicts(last))
@@ -122,10 +122,10 @@ def _completed(problem: ColoringProblem, colors: Integers) -> Integers | None:
     """
     ends, room = (problem.first, problem.second), problem.room
     if (colors >= 0).any():
-        return coloured(ends, room.T, colors)
+        return edge_coloring(ends, room.T, colors)
     degrees = np.bincount(np.concatenate(ends), minlength=len(room))
     enough = np.flatnonzero((room.cumsum(axis=1) >= degrees[:, None]).all(axis=0)) + 1
-    tried = (coloured(ends, room.T[:count], colors) for count in enough.tolist())
+    tried = (edge_coloring(ends, room.T[:count], colors) for count in enough.tolist())
     return next((found for found in tried if found is not None), None)
 
 

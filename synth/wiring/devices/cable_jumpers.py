@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from topoloom.synth.errors import InvalidWiring
-from topoloom.synth.wiring.devices.device_report import Report, stated
+from topoloom.synth.wiring.devices.device_report import Report, whole_report
 from topoloom.synth.wiring.plant import Plant
 from topoloom.synth.wiring.plant.current_wiring import named_pairs
 from topoloom.synth.wiring.plant.from_cables import PLANNED, PORTS, Cable
@@ -40,7 +40,7 @@ def read_jumpers(cables: Iterable[Cable], plant: Plant) -> Report:
     if not panels:
         raise InvalidWiring("", "is a list of cables, none of which leads to a panel of the plant")
     pairs = named_pairs([(where, _sided(row, plant)) for where, row in rows], plant)
-    report = stated(zip((where for where, _ in rows), pairs, strict=True), panels)
+    report = whole_report(zip((where for where, _ in rows), pairs, strict=True), panels)
     note = (f"The list has {planned} planned cables: they are not plugged yet.",)
     return Report(report.entries, report.stated, notes=note if planned else ())
 

@@ -19,7 +19,7 @@ from topoloom.synth.wiring.devices.port_numbers import (
     command_text,
     device_port,
     pair_across,
-    sided,
+    require_two_sides,
 )
 from topoloom.synth.wiring.plans.panel_actions import Script, Step
 from topoloom.synth.wiring.plant import Mode, Pair, Plant, Side
@@ -38,7 +38,7 @@ _DICON = re.compile(r"ROUTE([0-9]{1,7}):SCAN ([0-9]{1,7})", re.ASCII)
 
 def write_tl1(script: Script) -> str:
     """Return TL1 commands by stage and panel; removed pairs are canceled and deleted first."""
-    sided(script, "Calient TL1")
+    require_two_sides(script, "Calient TL1")
     tags = count()
 
     def commands(panel: int, step: Step) -> Iterator[str]:
@@ -114,7 +114,7 @@ COMMANDS = Language("the commands of TL1 for cross-connects", False, _TL1, {_TL1
 
 def write_dicon(script: Script) -> str:
     """Return ``ROUTE`` commands by stage and panel; an input that goes dark is put on output 0."""
-    sided(script, "DiCon")
+    require_two_sides(script, "DiCon")
     return command_text(
         script,
         lambda _, step: [

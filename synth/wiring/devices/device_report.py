@@ -47,7 +47,7 @@ class Report:
 
     def below(self, lines: int) -> "Report":
         """Return the report of the same text with more lines above."""
-        moved = tuple(one._replace(where=shifted(one.where, lines)) for one in self.entries)
+        moved = tuple(one._replace(where=place_below(one.where, lines)) for one in self.entries)
         return Report(moved, self.stated, self.commanded, self.notes)
 
 
@@ -70,17 +70,17 @@ class Observed:
     notes: tuple[str, ...] = ()
 
 
-def shifted(place: str, lines: int) -> str:
+def place_below(place: str, lines: int) -> str:
     """Return the place of a line below more lines; other places stay.
 
-    >>> shifted("/line/3/a", 10), shifted("/cables/3", 10)
+    >>> place_below("/line/3/a", 10), place_below("/cables/3", 10)
     ('/line/13/a', '/cables/3')
     """
     root, word, *rest = place.split("/") if place.startswith("/line/") else ("", "")
     return "/".join([root, word, str(int(rest[0]) + lines), *rest[1:]]) if rest else place
 
 
-def stated(pairs: Iterable[tuple[str, Pair]], panels: Iterable[int]) -> Report:
+def whole_report(pairs: Iterable[tuple[str, Pair]], panels: Iterable[int]) -> Report:
     """Return the report of a text that states all pairs of some panels."""
     entries = tuple(Entry(where, Verb.PLUGGED, pair) for where, pair in pairs)
     return Report(entries, frozenset(panels))
@@ -97,7 +97,7 @@ def movable(plant: Plant) -> frozenset[int]:
     return frozenset(n for n, panel in enumerate(plant.panels) if not panel.bundles)
 
 
-def observed(plant: Plant, base: Present, reports: Iterable[Report]) -> Observed:
+def wiring_after(plant: Plant, base: Present, reports: Iterable[Report]) -> Observed:
     """Return the wiring after all entries of some reports.
 
     Args:
@@ -111,7 +111,7 @@ def observed(plant: Plant, base: Present, reports: Iterable[Report]) -> Observed
     >>> plant = uniform("single", 3, 1)
     >>> base = Present.of([(0, 0, 1)])
     >>> turn = [Entry("", Verb.REMOVE, Pair(0, 0, -1)), Entry("", Verb.ADD, Pair(0, 0, 2))]
-    >>> observed(plant, base, [commands(turn)]).present.pairs
+    >>> wiring_after(plant, base, [commands(turn)]).present.pairs
     (Pair(panel=0, a=0, b=2),)
     """
     read = list(reports)

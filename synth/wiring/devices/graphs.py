@@ -7,7 +7,7 @@ import networkx as nx
 
 from topoloom.synth.errors import InvalidWiring
 from topoloom.synth.formats.safe_xml import Element
-from topoloom.synth.wiring.devices.device_report import Report, movable, stated
+from topoloom.synth.wiring.devices.device_report import Report, movable, whole_report
 from topoloom.synth.wiring.plans.panel_actions import Script
 from topoloom.synth.wiring.plant import Plant, Port
 from topoloom.synth.wiring.plant.current_wiring import named_pairs
@@ -115,4 +115,4 @@ def _edges(rows: list[tuple[str, dict[str | None, str]]], plant: Plant, form: st
             )
     pairs = named_pairs(rows, plant)
     places = (where for where, _ in rows)
-    return stated(zip(places, pairs, strict=True), movable(plant))
+    return whole_report(zip(places, pairs, strict=True), movable(plant))

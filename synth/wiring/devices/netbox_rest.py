@@ -114,10 +114,10 @@ def changes(script: Script, known: Inventory, done: bool = False) -> Changes:
             cable that the plan does not remove.
 
     >>> from topoloom.synth.topology.topology import Topology
-    >>> from topoloom.synth.wiring import plan_moves, sized, to_document
+    >>> from topoloom.synth.wiring import plan_moves, smallest_plant, to_document
     >>> from topoloom.synth.wiring.devices import read_script
     >>> pair = Topology(["a", "b"], [("a", "b"), ("b", "a")])
-    >>> script = read_script(to_document(plan_moves(pair, sized(pair))))
+    >>> script = read_script(to_document(plan_moves(pair, smallest_plant(pair))))
     >>> names = [("0A", 1), ("1A", 2), ("0B", 3), ("1B", 4)]
     >>> ports = [{"id": i, "name": n, "device": {"name": "panel-0"}} for n, i in names]
     >>> [row["label"] for row in changes(script, read_inventory(ports, [])).post]

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 from topoloom.synth.errors import InvalidTopology, InvalidWiring
 from topoloom.synth.formats.safe_xml import Element, parse
 from topoloom.synth.formats.unsupported import head_of
-from topoloom.synth.wiring.devices.device_report import Entry, Report, Verb, commands, stated
+from topoloom.synth.wiring.devices.device_report import Entry, Report, Verb, commands, whole_report
 from topoloom.synth.wiring.devices.line_languages import Language
 from topoloom.synth.wiring.devices.port_numbers import (
     across,
@@ -70,7 +70,7 @@ def write_edits(script: Script) -> str:
     return ElementTree.tostring(root, encoding="unicode") + "\n"
 
 
-def parsed(text: str) -> Element:
+def parse_xml(text: str) -> Element:
     """Return the root of an XML text; elements know their lines.
 
     Raises:
@@ -96,7 +96,7 @@ def read_pairs(text: str, plant: Plant, panel: int) -> frozenset[Pair]:
     >>> read_pairs(f"<data><cross-connects>{pair}</cross-connects></data>", plant, 0)
     frozenset({Pair(panel=0, a=0, b=1)})
     """
-    return frozenset(one.pair for one in read_answer(parsed(text), plant, panel).entries)
+    return frozenset(one.pair for one in read_answer(parse_xml(text), plant, panel).entries)
 
 
 def read_answer(root: Element, plant: Plant, panel: int) -> Report:
@@ -113,7 +113,9 @@ def read_answer(root: Element, plant: Plant, panel: int) -> Report:
             raise InvalidWiring(inside.place, f"holds {what}")
         inside = next(child for child in inside.children if child.tag in ROOTS)
     rows = ((row.place, _ends(row)) for row in _pairs_below(root))
-    return stated(((where, pair_across(plant, panel, *e, where)) for where, e in rows), [panel])
+    return whole_report(
+        ((where, pair_across(plant, panel, *e, where)) for where, e in rows), [panel]
+    )
 
 
 def read_values(rows: Any, plant: Plant, panel: int, field: str) -> Report:
@@ -128,7 +130,7 @@ def read_values(rows: Any, plant: Plant, panel: int, field: str) -> Report:
         if one is None or other is None:
             raise InvalidWiring(where, "must have ingress and egress with a number")
         found.append((where, pair_across(plant, panel, one, other, where)))
-    return stated(found, [panel])
+    return whole_report(found, [panel])
 
 
 def read_edits(root: Element, plant: Plant) -> Report:

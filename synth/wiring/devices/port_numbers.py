@@ -25,7 +25,7 @@ def command_text(
     return "".join(f"{line}\n" for line in lines)
 
 
-def sided(script: Script, what: str) -> None:
+def require_two_sides(script: Script, what: str) -> None:
     """Raise `DoesNotFit` unless every panel that moves joins an A side to a B side."""
     for panel in script.panels:
         if script.plant.panels[panel].one_sided:

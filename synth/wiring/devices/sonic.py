@@ -16,9 +16,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from topoloom.synth.errors import DoesNotFit, InvalidWiring
-from topoloom.synth.wiring.devices.device_report import Entry, Report, Verb, commands, stated
+from topoloom.synth.wiring.devices.device_report import Entry, Report, Verb, commands, whole_report
 from topoloom.synth.wiring.devices.line_languages import Language
-from topoloom.synth.wiring.devices.port_numbers import command_text, sided
+from topoloom.synth.wiring.devices.port_numbers import command_text, require_two_sides
 from topoloom.synth.wiring.plans.panel_actions import Script, Step
 from topoloom.synth.wiring.plant import Kind, Pair, Plant
 
@@ -59,7 +59,7 @@ def write_lines(script: Script) -> str:
     the other.  ``update`` would remove the other (``test_configure_ocs_safe`` and
     ``test_configure_ocs_update``, tests of devices that were written for sonic-net/sonic-mgmt).
     """
-    sided(script, "SONiC-OCS")
+    require_two_sides(script, "SONiC-OCS")
     return command_text(
         script,
         lambda _, step: [
@@ -113,7 +113,7 @@ def write_patches(script: Script) -> str:
         DoesNotFit: A panel has one side only, or the patches would test more than `MOST_TESTED`
             entries.
     """
-    sided(script, "SONiC-OCS")
+    require_two_sides(script, "SONiC-OCS")
     rows: list[dict[str, Any]] = []
     plugged: dict[int, set[Pair]] = defaultdict(set)
     for pair in script.base.pairs:
@@ -186,7 +186,7 @@ def _entries_of(ops: Any, plant: Plant, panel: int, field: str) -> Iterator[Entr
 
 def write_config(script: Script) -> str:
     """Return the CONFIG_DB fragment of every panel after the plan, by panel."""
-    sided(script, "SONiC-OCS")
+    require_two_sides(script, "SONiC-OCS")
     fragments: dict[str, dict[str, Any]] = {
         panel.id: {TABLE: {}}
         for panel in script.plant.panels
@@ -208,9 +208,9 @@ def read_table(tables: dict[str, Any], plant: Plant, panel: int, field: str) -> 
     rows = tables.get(TABLE, {})
     if not isinstance(rows, dict):
         raise InvalidWiring(f"{field}/{TABLE}", "must be a table")
-    places = ((f"{field}/{TABLE}/{escaped(key)}", key, row) for key, row in rows.items())
+    places = ((f"{field}/{TABLE}/{pointer_part(key)}", key, row) for key, row in rows.items())
     pairs = ((where, _pair(plant, panel, key, where, row)) for where, key, row in places)
-    return stated(pairs, [panel])
+    return whole_report(pairs, [panel])
 
 
 def host_names(tables: dict[str, Any]) -> list[str]:
@@ -229,13 +229,13 @@ def read_config(devices: dict[str, Any], plant: Plant) -> list[Report]:
     """Return the reports of CONFIG_DB fragments by panel."""
     found = []
     for device, tables in devices.items():
-        where = f"/{escaped(device)}"
+        where = f"/{pointer_part(device)}"
         if device not in plant.panel_index or not isinstance(tables, dict):
             raise InvalidWiring(where, "must be a panel of the plant, with its tables")
         found.append(read_table(tables, plant, plant.panel_index[device], where))
     return found
 
 
-def escaped(name: str) -> str:
+def pointer_part(name: str) -> str:
     """Return a name as a part of a JSON pointer."""
     return name.replace("~", "~0").replace("/", "~1")

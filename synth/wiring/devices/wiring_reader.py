@@ -22,8 +22,8 @@ from topoloom.synth.wiring.devices.device_report import (
     Report,
     Verb,
     movable,
-    observed,
-    shifted,
+    place_below,
+    wiring_after,
 )
 from topoloom.synth.wiring.devices.line_languages import panel_of, parts, read_lines
 from topoloom.synth.wiring.plant import Plant, Present, read_plant_text
@@ -97,7 +97,7 @@ def read_wiring_text(text: str, plant: Plant, base: Present | None = None) -> Ob
             try:
                 reports = _part(part.text, plant, part.panel)
             except (InvalidPlant, InvalidTopology, InvalidWiring) as error:
-                raise InvalidWiring(shifted(error.field, part.above), error.rule) from None
+                raise InvalidWiring(place_below(error.field, part.above), error.rule) from None
             found += [report.below(part.above) for report in reports]
         return found
 
@@ -106,7 +106,7 @@ def read_wiring_text(text: str, plant: Plant, base: Present | None = None) -> Ob
 
 def _observed(plant: Plant, base: Present | None, read: Callable[[], list[Report]]) -> Observed:
     try:
-        return observed(plant, plant.present if base is None else base, read())
+        return wiring_after(plant, plant.present if base is None else base, read())
     except (InvalidPlant, InvalidTopology) as error:
         raise InvalidWiring(error.field, error.rule) from None
 
@@ -214,7 +214,7 @@ def _markup(text: str, head: str, plant: Plant, panel: int | None) -> Report:
         if found is None:
             raise _foreign(text)
         return found
-    root = polatis.parsed(text)
+    root = polatis.parse_xml(text)
     if root.tag == "graphml":
         return graphs.read_graphml(root, plant)
     if root.tag == "edits":

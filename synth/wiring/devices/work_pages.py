@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import groupby
 
 from topoloom.synth.wiring.devices.graphs import owner
-from topoloom.synth.wiring.ilp.objective import drained, panel_seconds
+from topoloom.synth.wiring.ilp.objective import drained_hosts, panel_seconds
 from topoloom.synth.wiring.plans.panel_actions import Script
 from topoloom.synth.wiring.plans.work_order import Task, natural, tasks
 from topoloom.synth.wiring.plant import Kind, Pair
@@ -70,7 +70,7 @@ def _page(
     gone = [task.pair for task in own if not task.adds]
     counts = Counter((task.pair.panel, task.adds) for task in own)
     times = (panel_seconds(script.plant, panel, n) for (panel, _), n in counts.items())
-    hosts = drained(script.plant, gone, plugged)
+    hosts = drained_hosts(script.plant, gone, plugged)
     names = sorted((host_name(script, host) for host in hosts), key=natural)
     return Page(stage, person, own, tuple(names), sum(times, Fraction(0)))
 

@@ -58,7 +58,7 @@ def worth(
     if objective is Objective.SECONDS:
         return seconds(plant, gone) + seconds(plant, come)
     if objective is Objective.DRAINED:
-        return Fraction(len(drained(plant, gone, plant.present.pairs)))
+        return Fraction(len(drained_hosts(plant, gone, plant.present.pairs)))
     return Fraction(len(gone) + len(come))
 
 
@@ -75,7 +75,7 @@ def seconds(plant: Plant, pairs: Iterable[Pair]) -> Fraction:
     return max(times, default=Fraction(0))
 
 
-def drained(plant: Plant, gone: Iterable[Pair], plugged: Iterable[Pair]) -> frozenset[int]:
+def drained_hosts(plant: Plant, gone: Iterable[Pair], plugged: Iterable[Pair]) -> frozenset[int]:
     """Return the numbers of the hosts at the ends of removed pairs.
 
     Removing any pair of a path over trunks drains the hosts at both ends of the path.

@@ -56,7 +56,7 @@ class Comparison(Difference):
         return not (self.missing or self.extra or self.dark or self.unseen)
 
 
-def compared(
+def differences_from_plan(
     script: Script,
     observed: Present,
     panels: Iterable[int] | None = None,
@@ -70,13 +70,13 @@ def compared(
         dark: Plugged pairs that carry no light.
 
     >>> from topoloom.synth.topology.topology import Topology
-    >>> from topoloom.synth.wiring import plan_moves, sized, to_document
+    >>> from topoloom.synth.wiring import plan_moves, smallest_plant, to_document
     >>> from topoloom.synth.wiring.devices import read_script
     >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
-    >>> script = read_script(to_document(plan_moves(ring, sized(ring))))
-    >>> compared(script, Present()).stages_done, compared(script, script.final).stages_done
-    (0, 1)
-    >>> found = compared(script, Present.of([(0, 0, 1), (0, 1, 0)]))
+    >>> script = read_script(to_document(plan_moves(ring, smallest_plant(ring))))
+    >>> [differences_from_plan(script, now).stages_done for now in (Present(), script.final)]
+    [0, 1]
+    >>> found = differences_from_plan(script, Present.of([(0, 0, 1), (0, 1, 0)]))
     >>> found.missing, found.unexpected
     ((Pair(panel=0, a=1, b=2), Pair(panel=0, a=2, b=0)), (Pair(panel=0, a=1, b=0),))
     """

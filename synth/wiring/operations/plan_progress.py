@@ -11,17 +11,17 @@ from dataclasses import dataclass
 
 from topoloom.synth.wiring.plans.panel_actions import Script, Step
 from topoloom.synth.wiring.plant import Pair
-from topoloom.synth.wiring.plant.free_ports import reserved
+from topoloom.synth.wiring.plant.free_ports import is_reserved
 
 
 def states(script: Script, panel: int) -> tuple[frozenset[Pair], ...]:
     """Return the pairs of a panel before the plan and after each of its stages.
 
     >>> from topoloom.synth.topology.topology import Topology
-    >>> from topoloom.synth.wiring import plan_moves, sized, to_document
+    >>> from topoloom.synth.wiring import plan_moves, smallest_plant, to_document
     >>> from topoloom.synth.wiring.devices import read_script
     >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
-    >>> script = read_script(to_document(plan_moves(ring, sized(ring))))
+    >>> script = read_script(to_document(plan_moves(ring, smallest_plant(ring))))
     >>> [len(state) for state in states(script, 0)]
     [0, 3]
     """
@@ -54,10 +54,10 @@ def undone(script: Script) -> Script:
     """Return the plan backwards: from its final wiring, the last stage first, to its base.
 
     >>> from topoloom.synth.topology.topology import Topology
-    >>> from topoloom.synth.wiring import plan_moves, sized, to_document
+    >>> from topoloom.synth.wiring import plan_moves, smallest_plant, to_document
     >>> from topoloom.synth.wiring.devices import read_script
     >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
-    >>> script = read_script(to_document(plan_moves(ring, sized(ring))))
+    >>> script = read_script(to_document(plan_moves(ring, smallest_plant(ring))))
     >>> undone(script).final == script.base, undone(undone(script)) == script
     (True, True)
     """
@@ -148,10 +148,10 @@ def standing(
     Of three cables one is in place, one is missing, and one is in a wrong port:
 
     >>> from topoloom.synth.topology.topology import Topology
-    >>> from topoloom.synth.wiring import plan_moves, sized, to_document
+    >>> from topoloom.synth.wiring import plan_moves, smallest_plant, to_document
     >>> from topoloom.synth.wiring.devices import read_script
     >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
-    >>> script = read_script(to_document(plan_moves(ring, sized(ring))))
+    >>> script = read_script(to_document(plan_moves(ring, smallest_plant(ring))))
     >>> found = standing(script, 0, {Pair(0, 0, 1), Pair(0, 2, 2)})
     >>> found.stage, found.missing, found.unexpected
     (1, (Pair(panel=0, a=1, b=2), Pair(panel=0, a=2, b=0)), (Pair(panel=0, a=2, b=2),))
@@ -227,7 +227,7 @@ def _of_the_plan(script: Script, strangers: Set[Pair], held: Set[Pair]) -> Set[P
     found = set()
     for pair in strangers - plant.present.foreign:
         ends = set(plant.ends(pair))
-        kept = any(reserved(plant, port) for port in ends)
+        kept = any(is_reserved(plant, port) for port in ends)
         if ends & needed or (ends & script.peers.keys() and not kept):
             found.add(pair)
     return found

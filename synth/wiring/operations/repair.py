@@ -67,7 +67,7 @@ def with_faults(plant: Plant, faults: Faults) -> Plant:
     return replace(plant, hosts=tuple(hosts), states=MappingProxyType(states), uniform=None)
 
 
-def carried(topology: Topology, wiring: Wiring, plant: Plant) -> tuple[int, ...]:
+def lit_links(topology: Topology, wiring: Wiring, plant: Plant) -> tuple[int, ...]:
     """Return the links of a wiring that light still goes through on a plant, by index.
 
     A dead pair takes both directions of a duplex link.
@@ -76,7 +76,7 @@ def carried(topology: Topology, wiring: Wiring, plant: Plant) -> tuple[int, ...]
     >>> both = Topology([0, 1], [(0, 1), (1, 0)])
     >>> plan = plan_moves(both, cross_wired(2, 2))
     >>> lost = Faults(pairs=(plan.wiring.routes[0][0],))
-    >>> carried(both, plan.wiring, with_faults(plan.plant.with_present(plan.final), lost))
+    >>> lit_links(both, plan.wiring, with_faults(plan.plant.with_present(plan.final), lost))
     ()
     """
     present = set(plant.present.pairs)
@@ -176,7 +176,7 @@ def _idle(plant: Plant, used: Iterable[int]) -> list[int]:
 def _left_out(plan: PatchPlan, plant: Plant) -> list[Repair]:
     """Return the option that only gives up dead parts; none if no node remains."""
     topology = plan.topology
-    alive = carried(topology, plan.wiring, plant)
+    alive = lit_links(topology, plan.wiring, plant)
     lost = tuple(sorted(set(range(topology.link_count)) - set(alive)))
     at = [
         n for n, host in enumerate(plan.wiring.hosts) if plant.hosts[host].state is not State.DEAD

@@ -109,7 +109,7 @@ def _anneal(
     return state
 
 
-def swapped(
+def anneal(
     wanted: Arcs, today: NDArray[np.int16], hosts: Integers, frozen: NDArray[np.bool_]
 ) -> Integers:
     """Return a placing near which none better was found; never worse than the first.

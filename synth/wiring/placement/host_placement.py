@@ -14,7 +14,7 @@ from topoloom.synth.errors import DoesNotFit
 from topoloom.synth.topology.topology import Topology
 from topoloom.synth.wiring import limits
 from topoloom.synth.wiring.ilp.objective import Objective
-from topoloom.synth.wiring.placement.annealing import kept_arcs, swapped
+from topoloom.synth.wiring.placement.annealing import anneal, kept_arcs
 from topoloom.synth.wiring.placement.closed_walks import most_kept
 from topoloom.synth.wiring.placement.graph_isomorphism import Arcs, isomorphism
 from topoloom.synth.wiring.plans.fewest_moves import plan_moves, seats
@@ -54,10 +54,10 @@ def plan_placed(
     out today; over all placings the sum is largest if both are sorted.  The same for links in.
     Nor can more stay than closed walks allow: see `synth.wiring.placement.closed_walks`.
 
-    >>> from topoloom.synth.wiring.plant import sized
+    >>> from topoloom.synth.wiring.plant import smallest_plant
     >>> ring = Topology(range(5), [(i, (i + 1) % 5) for i in range(5)])
     >>> star = Topology(range(5), [(i, (i + 2) % 5) for i in range(5)])
-    >>> plant = sized(ring)
+    >>> plant = smallest_plant(ring)
     >>> today = plan_moves(ring, plant).final
     >>> plan_moves(star, plant, today).moves, plan_placed(star, plant, today).moves
     (10, 0)
@@ -80,7 +80,7 @@ def plan_placed(
     frozen[list(fixed)] = True
     placed = None if fixed else _alike(wanted, today)
     if placed is None:
-        placed = swapped(wanted, today, start, frozen)
+        placed = anneal(wanted, today, start, frozen)
     best = max((placed, start), key=lambda hosts: kept_arcs(wanted, today, hosts))
     try:
         plan = _planned(topology, plant, pool, (best, start), spares, objective)
@@ -88,7 +88,7 @@ def plan_placed(
         if not plant.trunk_ends:
             raise
         # Trunks are few: put linked nodes on hosts of one panel.
-        apart = swapped(wanted, _neighbours(plant, pool), start, frozen)
+        apart = anneal(wanted, _neighbours(plant, pool), start, frozen)
         plan = _planned(topology, plant, pool, (apart,), spares, objective)
     removes, adds = _fewest(topology, resources, lanes, today)
     plan = replace(plan, lower_bound=removes + adds)

@@ -26,9 +26,9 @@ def read_plan(
     Raises:
         InvalidWiring: As `read_script`; or the topology differs, or is missing and needed.
 
-    >>> from topoloom.synth.wiring import plan_moves, sized, to_document
+    >>> from topoloom.synth.wiring import plan_moves, smallest_plant, to_document
     >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
-    >>> plan = plan_moves(ring, sized(ring))
+    >>> plan = plan_moves(ring, smallest_plant(ring))
     >>> again = read_plan(to_document(plan))
     >>> again.topology == ring, again.wiring.routes == plan.wiring.routes, again.moves
     (True, True, 3)

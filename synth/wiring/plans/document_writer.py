@@ -15,7 +15,7 @@ from topoloom.synth.progress import report_progress
 from topoloom.synth.topology.topology import Topology
 from topoloom.synth.wiring.ilp.objective import Goal
 from topoloom.synth.wiring.plans.patch_plan import PatchPlan
-from topoloom.synth.wiring.plans.stages import Limits, Stage, staged
+from topoloom.synth.wiring.plans.stages import Limits, Stage, stages_of
 from topoloom.synth.wiring.plant import Pair, Plant, Port, Present, plant_digest
 from topoloom.synth.wiring.plant.current_wiring import read_present
 
@@ -31,9 +31,9 @@ def to_document(
     The document holds no time and no property of the machine: equal plans give equal bytes.  The
     stages keep ``limits``; ``rate`` returns the remaining throughput of each stage.
 
-    >>> from topoloom.synth.wiring import plan_moves, sized
+    >>> from topoloom.synth.wiring import plan_moves, smallest_plant
     >>> pair = Topology(["a", "b"], [("a", "b"), ("b", "a")])
-    >>> document = to_document(plan_moves(pair, sized(pair)))
+    >>> document = to_document(plan_moves(pair, smallest_plant(pair)))
     >>> [(op["op"], op["a"], op["b"]) for op in document["stages"][0]["ops"][:2]]
     [('add', '0A', '1B'), ('add', '1A', '0B')]
     >>> document["summary"]["moves"], document["summary"]["optimal"]
@@ -43,7 +43,7 @@ def to_document(
     final = _by_panel(plant, plan.final)
     links = link_names(plan)
     limits = limits or Limits()
-    stages = staged(plan, limits) if plan.moves else ()
+    stages = stages_of(plan, limits) if plan.moves else ()
     detailed = limits.any or plant.uniform is None
     document: dict[str, Any] = {
         "schema": "patch-plan/1",
@@ -254,8 +254,8 @@ def apply(document: dict[str, Any], present: Present, plant: Plant) -> Present:
         InvalidWiring: With a pointer to the op whose condition does not hold.
 
     >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
-    >>> from topoloom.synth.wiring import plan_moves, sized
-    >>> plant = sized(ring)
+    >>> from topoloom.synth.wiring import plan_moves, smallest_plant
+    >>> plant = smallest_plant(ring)
     >>> document = to_document(plan_moves(ring, plant))
     >>> apply(document, Present(), plant) == plan_moves(ring, plant).final
     True

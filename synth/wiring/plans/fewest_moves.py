@@ -12,14 +12,19 @@ from topoloom.synth.errors import DoesNotFit
 from topoloom.synth.topology.topology import Topology
 from topoloom.synth.wiring import limits
 from topoloom.synth.wiring.assignment.assign_channels import choose
-from topoloom.synth.wiring.assignment.channel_swaps import exchanged
+from topoloom.synth.wiring.assignment.channel_swaps import improve_by_exchanges
 from topoloom.synth.wiring.assignment.channels import Supply, supply
 from topoloom.synth.wiring.assignment.demand import Demand
-from topoloom.synth.wiring.assignment.realize import demand_of, plugged
+from topoloom.synth.wiring.assignment.realize import demand_of, links_with_channels
 from topoloom.synth.wiring.assignment.secondary_objective import aim_of
 from topoloom.synth.wiring.ilp.objective import Objective
 from topoloom.synth.wiring.plans.infeasibility import advice, require_room
-from topoloom.synth.wiring.plans.led_plan import aimed, fewer, plan_over_trunks, planned
+from topoloom.synth.wiring.plans.led_plan import (
+    fewer,
+    plan_for_moves,
+    plan_for_objective,
+    plan_over_trunks,
+)
 from topoloom.synth.wiring.plans.patch_plan import PatchPlan
 from topoloom.synth.wiring.plans.spare_port import SparePort, with_spare_port
 from topoloom.synth.wiring.plant import Plant, Present, State
@@ -98,10 +103,10 @@ def plan_moves(
     `synth.wiring.assignment.secondary_objective` for least time or fewest drained hosts.  Within a
     channel every kept link keeps its ports, and any free ports serve the others.
 
-    >>> from topoloom.synth.wiring.plant import sized
+    >>> from topoloom.synth.wiring.plant import smallest_plant
     >>> there = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
     >>> back = there.transpose()
-    >>> plant = sized(there)
+    >>> plant = smallest_plant(there)
     >>> first = plan_moves(there, plant)
     >>> first.moves, plan_moves(there, plant, first.final).moves
     (3, 0)
@@ -128,9 +133,9 @@ def _on_panels(
     chosen = choose(demand)
     removes, adds = _fewest(resources, demand, demand.most_kept() if chosen is None else chosen[1])
     if chosen is None:
-        plan = planned(leader, _decided(leader, found, spares), removes + adds)
+        plan = plan_for_moves(leader, _decided(leader, found, spares), removes + adds)
     else:
-        wiring = leader.wiring(plugged(found, demand, chosen[0]))
+        wiring = leader.wiring(links_with_channels(found, demand, chosen[0]))
         several, one = limits.MAX_SEVERAL_VARIABLES, limits.MAX_EXACT_VARIABLES
         most = several if demand.has_several_sites else one
         plan = fewer(leader, PatchPlan(topology, resources.plant, wiring, removes + adds), most)
@@ -139,9 +144,11 @@ def _on_panels(
         return plan
     aim, plans = aim_of(objective, found, demand, (removes, adds)), [plan]
     if chosen is not None:
-        choice = exchanged(demand, chosen[0], aim.stakes, aim.pairs, resources.hosts)
-        plans.append(replace(plan, wiring=leader.wiring(plugged(found, demand, choice))))
-    return aimed(leader, objective, plans, aim.bound)
+        choice = improve_by_exchanges(demand, chosen[0], aim.stakes, aim.pairs, resources.hosts)
+        plans.append(
+            replace(plan, wiring=leader.wiring(links_with_channels(found, demand, choice)))
+        )
+    return plan_for_objective(leader, objective, plans, aim.bound)
 
 
 def _decided(leader: LinkLeader, found: Supply, spares: bool) -> LedWiring:
@@ -167,9 +174,9 @@ def _decided(leader: LinkLeader, found: Supply, spares: bool) -> LedWiring:
 def assign_ports(topology: Topology, plant: Plant) -> Wiring:
     """Return a wiring of the topology on the plant, as if nothing were plugged but foreign pairs.
 
-    >>> from topoloom.synth.wiring.plant import sized
+    >>> from topoloom.synth.wiring.plant import smallest_plant
     >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0), (0, 2)])
-    >>> sorted(assign_ports(ring, sized(ring)).classes)
+    >>> sorted(assign_ports(ring, smallest_plant(ring)).classes)
     [(0, 2, 3), (1,)]
     """
     foreign = plant.present.foreign

@@ -29,16 +29,16 @@ def plan_over_trunks(
         require_partners(leader.topology)
     removes, adds = leader.fewest()
     try:
-        plan = planned(leader, leader.led(limits.MAX_PATH_VARIABLES), removes + adds)
+        plan = plan_for_moves(leader, leader.led(limits.MAX_PATH_VARIABLES), removes + adds)
     except TooLarge:
         plan = replace(on_panels(), lower_bound=removes + adds)
     if objective is Objective.MOVES:
         return plan
     bound = bound_on_any(objective, found.plant, found.mine, removes, adds)
-    return aimed(leader, objective, [plan], bound, limits.MAX_PATH_VARIABLES)
+    return plan_for_objective(leader, objective, [plan], bound, limits.MAX_PATH_VARIABLES)
 
 
-def planned(leader: LinkLeader, led: LedWiring, bound: int) -> PatchPlan:
+def plan_for_moves(leader: LinkLeader, led: LedWiring, bound: int) -> PatchPlan:
     """Return a plan of a wiring whose objective is moves; ``bound`` is another lower bound."""
     return PatchPlan(
         leader.topology, leader.resources.plant, led.wiring, int(max(led.bound, bound))
@@ -56,11 +56,11 @@ def fewer(leader: LinkLeader, plan: PatchPlan, most: int) -> PatchPlan:
         led = leader.led(most)
     except (TooLarge, DoesNotFit):  # The program may find nothing within its limit of nodes.
         return plan
-    better = planned(leader, led, plan.lower_bound)
+    better = plan_for_moves(leader, led, plan.lower_bound)
     return min((better, replace(plan, lower_bound=better.lower_bound)), key=lambda plan: plan.moves)
 
 
-def aimed(
+def plan_for_objective(
     leader: LinkLeader,
     objective: Objective,
     plans: Sequence[PatchPlan],

@@ -122,9 +122,9 @@ def read_script(document: Mapping[str, Any], plant: Plant | None = None) -> Scri
             in it is not printable, or the plant is another one.
 
     >>> from topoloom.synth.topology.topology import Topology
-    >>> from topoloom.synth.wiring import plan_moves, sized, to_document
+    >>> from topoloom.synth.wiring import plan_moves, smallest_plant, to_document
     >>> pair = Topology(["a", "b"], [("a", "b"), ("b", "a")])
-    >>> script = read_script(to_document(plan_moves(pair, sized(pair))))
+    >>> script = read_script(to_document(plan_moves(pair, smallest_plant(pair))))
     >>> [script.plant.pair_name(move.pair) for move in script.moves], script.label(Pair(0, 0, 1))
     (['0A-1B', '1A-0B'], 'a:0--b:0')
     """

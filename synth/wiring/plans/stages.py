@@ -12,7 +12,7 @@ from fractions import Fraction
 from topoloom.synth.errors import DoesNotFit, InvalidTopology, Unreachable
 from topoloom.synth.progress import report_progress
 from topoloom.synth.topology.topology import Link, Topology
-from topoloom.synth.wiring.ilp.objective import drained, seconds
+from topoloom.synth.wiring.ilp.objective import drained_hosts, seconds
 from topoloom.synth.wiring.plans.patch_plan import PatchPlan
 from topoloom.synth.wiring.plant import Mode, Pair, Plant, Port
 from topoloom.synth.wiring.plant.light_paths import links_of, ways
@@ -65,7 +65,7 @@ class Stage:
         return connected(self.dark)
 
 
-def staged(plan: PatchPlan, limits: Limits | None = None) -> tuple[Stage, ...]:
+def stages_of(plan: PatchPlan, limits: Limits | None = None) -> tuple[Stage, ...]:
     """Return the stages of a plan: none without moves, one without limits.
 
     Raises:
@@ -76,13 +76,13 @@ def staged(plan: PatchPlan, limits: Limits | None = None) -> tuple[Stage, ...]:
     many as the limits allow; a pair whose removal would disconnect the nodes waits for a later
     stage.  The plan may stop after every stage.
 
-    >>> from topoloom.synth.wiring import plan_moves, sized
+    >>> from topoloom.synth.wiring import plan_moves, smallest_plant
     >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
-    >>> plant = sized(ring)
+    >>> plant = smallest_plant(ring)
     >>> plan = plan_moves(ring.transpose(), plant, plan_moves(ring, plant).final)
-    >>> [(len(s.removes), len(s.adds)) for s in staged(plan)]
+    >>> [(len(s.removes), len(s.adds)) for s in stages_of(plan)]
     [(3, 3)]
-    >>> [(len(s.removes), len(s.adds)) for s in staged(plan, Limits(max_links_down=1))]
+    >>> [(len(s.removes), len(s.adds)) for s in stages_of(plan, Limits(max_links_down=1))]
     [(1, 0), (1, 1), (1, 2)]
     """
     limits = limits or Limits()
@@ -152,7 +152,7 @@ class _Work:
     def stage(self, chunk: list[Unit], adds: list[Unit] | None) -> Stage:
         """Carry one stage out and return it."""
         removed = tuple(sorted(pair for unit in chunk for pair in unit))
-        hosts = drained(self.plant, removed, self.plugged)
+        hosts = drained_hosts(self.plant, removed, self.plugged)
         self.plugged -= set(removed)
         gone = set(chunk)
         self.removes = [unit for unit in self.removes if unit not in gone]

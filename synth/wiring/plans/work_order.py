@@ -12,7 +12,7 @@ from typing import NamedTuple
 from topoloom.synth.topology.topology import NodeId
 from topoloom.synth.wiring.plans.document_writer import link_names
 from topoloom.synth.wiring.plans.patch_plan import PatchPlan
-from topoloom.synth.wiring.plans.stages import Limits, staged
+from topoloom.synth.wiring.plans.stages import Limits, stages_of
 from topoloom.synth.wiring.plant import Pair, Plant, Port, Present
 
 COLUMNS = (
@@ -101,16 +101,16 @@ def work_order(plan: PatchPlan, limits: Limits | None = None) -> str:
     gets an apostrophe in front.
 
     >>> from topoloom.synth.topology.topology import Topology
-    >>> from topoloom.synth.wiring import plan_moves, sized
+    >>> from topoloom.synth.wiring import plan_moves, smallest_plant
     >>> pair = Topology(["a", "b"], [("a", "b"), ("b", "a")])
-    >>> print(work_order(plan_moves(pair, sized(pair))).splitlines()[1])
+    >>> print(work_order(plan_moves(pair, smallest_plant(pair))).splitlines()[1])
     1,1,add,panel-0,0A,1B,,b:0,l0,a:0--b:0,1B receives light from a:0,,
     """
     nodes = dict(zip(plan.wiring.hosts, plan.topology.nodes, strict=True))
     return order_csv(
         Order(
             plan.plant,
-            [(stage.removes, stage.adds) for stage in staged(plan, limits)],
+            [(stage.removes, stage.adds) for stage in stages_of(plan, limits)],
             plan.present,
             plan.final,
             link_names(plan),

@@ -16,7 +16,7 @@ from topoloom.synth.wiring.plant.parts import (
 )
 from topoloom.synth.wiring.plant.ports import Pair, Port, Present, Side
 from topoloom.synth.wiring.plant.readers import TEXT_FORMATS, read_plant_text, read_plant_values
-from topoloom.synth.wiring.plant.regular_plants import cross_wired, duplex, sized, uniform
+from topoloom.synth.wiring.plant.regular_plants import cross_wired, duplex, smallest_plant, uniform
 
 __all__ = [
     "TEXT_FORMATS",
@@ -41,6 +41,6 @@ __all__ = [
     "read_plant",
     "read_plant_text",
     "read_plant_values",
-    "sized",
+    "smallest_plant",
     "uniform",
 ]

@@ -16,8 +16,8 @@ from topoloom.synth.wiring.plant.from_cables import (
     REAR,
     Cable,
     End,
+    first_names,
     read_cabling,
-    shown,
 )
 from topoloom.synth.wiring.plant.model import Plant
 from topoloom.synth.wiring.plant.rest_responses import (
@@ -228,7 +228,7 @@ def _exported(text: str, columns: tuple[str, ...]) -> tuple[list[Cable], tuple[A
     return cables, (
         Assumption(
             "The export states no types of ports: devices with a cable between two ports of "
-            f"their own are read as panels ({shown(sorted(panels))}), all others as hosts."
+            f"their own are read as panels ({first_names(sorted(panels))}), all others as hosts."
         ),
     )
 

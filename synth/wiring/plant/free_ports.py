@@ -17,7 +17,7 @@ def ours(plant: Plant, hosts: Iterable[int]) -> tuple[Pair, ...]:
     free = {
         pair: not used.isdisjoint(plant.hosts_of(pair))
         for pair, ports in ends.items()
-        if pair not in plant.present.foreign and not any(reserved(plant, port) for port in ports)
+        if pair not in plant.present.foreign and not any(is_reserved(plant, port) for port in ports)
     }
     if plant.trunk_ends:
         _follow(plant, free)
@@ -37,7 +37,7 @@ def _follow(plant: Plant, free: dict[Pair, bool]) -> None:
                 waiting.append(pair)
 
 
-def reserved(plant: Plant, port: Port) -> bool:
+def is_reserved(plant: Plant, port: Port) -> bool:
     """Whether the pair of a port stays: the port, or its host's port, is reserved."""
     if plant.states.get(port) is State.RESERVED:
         return True
@@ -59,7 +59,7 @@ class Usable:
         self._kept: set[Port] = set()
         for pair in plant.present.pairs:
             ends = plant.ends(pair)
-            if pair in plant.present.foreign or any(reserved(plant, port) for port in ends):
+            if pair in plant.present.foreign or any(is_reserved(plant, port) for port in ends):
                 self._kept.update(ends)
 
     def ports(self, host: int) -> list[HostPort]:

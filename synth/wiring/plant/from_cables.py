@@ -215,7 +215,7 @@ def _notes(builder: _Builder, fibres: Sequence[_Fibre]) -> Iterator[Assumption]:
     if builder.reserved:
         yield Assumption(
             "Ports with a cable that leads neither to an interface nor to a port of the same "
-            f"panel are reserved: {shown(list(builder.reserved))}."
+            f"panel are reserved: {first_names(list(builder.reserved))}."
         )
     types = {end.type for fibre in fibres for end in (fibre.port, fibre.other)}
     if builder.fronts is None and types >= set(PORTS):
@@ -229,7 +229,7 @@ def _kind(ends: tuple[End, ...]) -> str:
     return (ends[0].type.rpartition(".")[2] if ends else "nothing") or "port of unknown type"
 
 
-def shown(names: Sequence[str]) -> str:
+def first_names(names: Sequence[str]) -> str:
     """Return the first few names for a sentence."""
     text = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
     return "".join(sign if sign.isprintable() else "?" for sign in text)[:1000]

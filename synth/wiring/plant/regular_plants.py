@@ -36,7 +36,7 @@ def uniform(layout: Layout | str, hosts: int, lanes: int) -> Plant:
     return _uniform(Layout(layout), hosts, lanes)
 
 
-def sized(topology: Topology, layout: Layout | str = Layout.PER_PORT) -> Plant:
+def smallest_plant(topology: Topology, layout: Layout | str = Layout.PER_PORT) -> Plant:
     """Return the smallest uniform plant of that layout that holds the topology."""
     return uniform(layout, topology.node_count, max(1, topology.degree))
 

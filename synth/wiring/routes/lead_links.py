@@ -27,7 +27,7 @@ from topoloom.synth.wiring.routes.route_program import (
     columns_of,
     lacking,
 )
-from topoloom.synth.wiring.routes.routing import routed
+from topoloom.synth.wiring.routes.routing import pairs_by_strand
 
 MOST_NAMED = 5
 """Places without room that one error names."""
@@ -194,7 +194,7 @@ class LinkLeader:
             of_nodes[link.nodes].append(link)
         chosen = [of_nodes[nodes].pop(0) for nodes, _ in self.demanded]
         routes: list[Route] = [()] * self.topology.link_count
-        rows = routed(self.resources, chosen)
+        rows = pairs_by_strand(self.resources, chosen)
         for (_, indices), link, row in zip(self.demanded, chosen, rows, strict=True):
             lanes = len(link.first.kind.tx)
             # One fiber carries both ways; else the strands back follow those ahead.

@@ -54,9 +54,9 @@ def violations(wiring: Wiring, topology: Topology) -> list[str]:
 
     The check is independent of the planner: it follows the pairs one by one.
 
-    >>> from topoloom.synth.wiring.plant import sized
+    >>> from topoloom.synth.wiring.plant import smallest_plant
     >>> ring = Topology(range(2), [(0, 1), (1, 0)])
-    >>> swapped = Wiring(sized(ring), (0, 1), ((Pair(0, 1, 0),), (Pair(0, 0, 1),)))
+    >>> swapped = Wiring(smallest_plant(ring), (0, 1), ((Pair(0, 1, 0),), (Pair(0, 0, 1),)))
     >>> violations(swapped, ring)[0]
     'link 0 runs from 0 to 1, its pair 1A-0B of panel-0 from host 1 to host 0'
     """

@@ -7,7 +7,9 @@ from topoloom.synth.wiring.routes.paths import Led, Path
 from topoloom.synth.wiring.routes.resources import Bundle, End, Resources, Site, strands
 
 
-def routed(resources: Resources, links: Sequence[Led]) -> list[tuple[tuple[Pair, ...], ...]]:
+def pairs_by_strand(
+    resources: Resources, links: Sequence[Led]
+) -> list[tuple[tuple[Pair, ...], ...]]:
     """Return the pairs of every link by strand.
 
     Certain sites and trunks are set aside first.  Of the others, those without a plugged pair come

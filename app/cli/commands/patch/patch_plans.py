@@ -215,7 +215,7 @@ def verify(
     from topoloom.app.inventory.sources import wiring_of
     from topoloom.synth.errors import InvalidWiring
     from topoloom.synth.wiring.devices.wiring_reader import read_wiring
-    from topoloom.synth.wiring.operations.observed_state import compared
+    from topoloom.synth.wiring.operations.observed_state import differences_from_plan
 
     plan_file = load_plan(plan, plant)
     script = plan_file.script
@@ -226,6 +226,6 @@ def verify(
         raise InvalidWiring(f"/observed{error.field}", error.rule) from None
     for note in seen.notes:
         print_note(note)
-    differences = compared(script, seen.present, seen.panels, seen.dark)
+    differences = differences_from_plan(script, seen.present, seen.panels, seen.dark)
     show_comparison(script, seen.present, differences)
     raise typer.Exit(0 if differences.matches else 1)
