@@ -123,7 +123,8 @@ function answerOf(optimum, body) {
 function bottleneck(cut, unit) {
   const crossing = cut.links.slice(0, 6).map((link) => `${plural(link.count, "link")} from ${some(link.sources)} to ${some(link.targets)}`);
   const capacity = digits(number(cut.exit_capacity ?? cut.entry_capacity));
-  return h("p", { class: "lead" }, h("strong", {}, "Bottleneck: "), `the data of ${plural(cut.data_inside ?? cut.compute_inside, "node")} can leave at ${capacity} ${unit === "link" ? "links" : unit} only, over ${crossing.join("; ")}.`);
+  const way = "exit_capacity" in cut ? "leave" : "arrive";
+  return h("p", { class: "lead" }, h("strong", {}, "Bottleneck: "), `the data of ${plural(cut.data_inside ?? cut.compute_inside, "node")} can ${way} at ${capacity} ${unit === "link" ? "links" : unit} only, over ${crossing.join("; ")}.`);
 }
 
 /** Return what is proven about the rate: nothing is faster, or how much faster could be. */
