@@ -86,7 +86,7 @@ FAMILY = Option(
     metavar="NAME",
 )
 LABEL = Option(name="label", type=Label, help="only entries with this label", metavar="LABEL")
-PINNED = switch("pinned", "only pinned entries; false: only entries that are not pinned", None)
+PINNED = switch("pinned", "only pinned entries; over HTTP, false: only others", None)
 SORT = Option(
     name="sort",
     type=SortName,
@@ -136,7 +136,7 @@ MAX_BANDWIDTH = Option(
 BEST_WORKLOAD = Option(
     name="workload",
     type=list,
-    help="several collectives with their sizes and counts, instead of one collective; in a query "
+    help="several collectives with their sizes and counts, instead of one collective; over HTTP "
     "COLLECTIVE:BYTES or COLLECTIVE:BYTES:COUNT",
     least=1,
     most=1000,
