@@ -166,6 +166,6 @@ def _pairs(state: State, flat: FlatStart, count: int) -> list[tuple[float, float
     end, done = flat.end or 0, state.step - (flat.end or 0)
     late = done - (end - (flat.start or 0))  # below 0 before the end, above 0 after other steps
     mine = state.recent[: len(state.recent) - max(0, late)][-count:]
-    theirs = flat.losses[: len(flat.losses) + min(0, late)][-count:]
+    theirs = flat.losses[: max(0, len(flat.losses) + min(0, late))][-count:]
     pairs = zip(reversed(mine), reversed(theirs), strict=False)
     return [(a, b) for a, b in pairs if usable(a) and usable(b)]
