@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cases import for_every
-from topoloom.app.api.problems import HTTP_PROBLEMS, PROBLEMS
+from topoloom.app.api.problem_types import HTTP_PROBLEMS, PROBLEMS
 from topoloom.app.cli import app as cli
 from topoloom.app.codegen.service_openapi import service_openapi
 from topoloom.schedules import errors as schedule_errors

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from topoloom.app.api.problems import HTTP_PROBLEMS, PROBLEMS
+from topoloom.app.api.problem_types import HTTP_PROBLEMS, PROBLEMS
 from topoloom.app.codegen.reference_tables import metric_rows
 
 DEPLOY = Path(__file__).parent.parent / "deploy"

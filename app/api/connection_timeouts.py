@@ -30,7 +30,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from topoloom.app.api.connection_limits import ConnectionLimits, State
 from topoloom.app.api.fair_queue import FairQueue
-from topoloom.app.api.problems import TOO_SLOW
+from topoloom.app.api.problem_types import TOO_SLOW
 from topoloom.app.auth.errors import ShuttingDown
 from topoloom.app.auth.middleware import REFUSED, address_of
 from topoloom.app.documents.problem import ProblemDocument

@@ -14,8 +14,8 @@ from fastapi import FastAPI
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 
-from topoloom.app.api import problems
-from topoloom.app.api.problems import Problem, responses
+from topoloom.app.api.problem_types import PROBLEM_TYPES
+from topoloom.app.api.problems import responses
 from topoloom.app.auth.scopes import scope_of
 from topoloom.app.documents.problem import ProblemDocument
 from topoloom.app.requests.field_errors import FieldError
@@ -96,9 +96,7 @@ def install(app: FastAPI) -> None:
 
 def problem_types() -> list[str]:
     """Return the type of every problem of the service, sorted."""
-    tables = (*problems.PROBLEMS.values(), *problems.HTTP_PROBLEMS.values())
-    alone = (value for value in vars(problems).values() if isinstance(value, Problem))
-    return sorted({problem.type for problem in (*tables, *alone)})
+    return sorted({problem.type for problem in PROBLEM_TYPES})
 
 
 def _operations(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

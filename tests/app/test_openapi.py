@@ -20,7 +20,7 @@ from schemathesis.specs.openapi.checks import (
 
 from topoloom.app.api import openapi_document
 from topoloom.app.api.main import create_app
-from topoloom.app.api.problems import PROBLEMS
+from topoloom.app.api.problem_types import PROBLEMS
 from topoloom.app.codegen import openapi_examples
 from topoloom.app.codegen.service_openapi import service_openapi
 from topoloom.app.config import Settings

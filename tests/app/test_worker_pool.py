@@ -204,7 +204,7 @@ def test_a_request_is_the_same_after_its_way_to_a_worker():
 
 
 def test_every_error_of_ours_travels(pool_of):
-    from topoloom.app.api.problems import PROBLEMS
+    from topoloom.app.api.problem_types import PROBLEMS
 
     made = 0
     for kind in PROBLEMS:

@@ -8,11 +8,11 @@ from fastapi import Path, Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 from fastapi.routing import APIRoute
 
-from topoloom.app.api import problems
 from topoloom.app.api.dependencies import AcceptDep
 from topoloom.app.api.deprecation import PAGE, SINCE_DAY
 from topoloom.app.api.negotiation import negotiate
-from topoloom.app.api.problems import Problem, responses
+from topoloom.app.api.problem_types import PROBLEM_TYPES, PROBLEMS
+from topoloom.app.api.problems import responses
 from topoloom.app.api.strict_http import strict_router
 from topoloom.app.documents.problem import Deprecations, ProblemPage
 from topoloom.app.requests.renamed import MEMBERS, OPTIONS, PATHS, WORDS
@@ -58,10 +58,9 @@ def pages() -> dict[str, ProblemPage]:
     """
     named = {
         problem.slug: (problem, (error.__doc__ or "").split("\n\n")[0])
-        for error, problem in reversed(problems.PROBLEMS.items())
+        for error, problem in reversed(PROBLEMS.items())
     }
-    alone = (value for value in vars(problems).values() if isinstance(value, Problem))
-    for problem in (*problems.HTTP_PROBLEMS.values(), *alone):
+    for problem in PROBLEM_TYPES:
         named.setdefault(problem.slug, (problem, f"{problem.title}."))
     return {
         name: ProblemPage(
