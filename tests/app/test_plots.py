@@ -240,7 +240,7 @@ HOSTS = "--nodes 12 --degree 4"
         (f"sizes {HOSTS} --preset nothing --out a.svg", "--preset: "),
         (f"sizes {HOSTS} --workload none.json --out a.svg", "none.json: no such file"),
         ("load none.json --topology dgx-a100-2 --out a.svg", "none.json: no such file"),
-        ("load dgx.json --topology dgx-a100-3 --out a.svg", "dgx.json: /topology: must be"),
+        ("load dgx.json --topology dgx-a100-3 --out a.svg", "dgx.json: /topology: is another"),
         ("tree torus.json --topology dgx-a100-2 --root 0 --out a.svg", "torus.json: /topology"),
         ("tree torus.json --topology Torus(3,3) --root 9 --out a.svg", "--root: must be a rank"),
         ("tree torus.json --topology Torus(3,3) --root 1 --tree 2 --out a.svg", "--tree: must"),
