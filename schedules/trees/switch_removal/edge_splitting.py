@@ -153,30 +153,39 @@ class Splitter:
         Returns a switch that sends more than it receives and needs all of it, if one is found: it
         would have to copy data.  Excess inflow is harmless where some cut needs it.
         """
-        again, switches = True, self._forwarding()
+        into, onward = self._ends(self._forwarding())
+        surplus = {
+            switch: sum(into[switch].values()) - sum(onward[switch].values()) for switch in into
+        }
+        splits, again = self._optimistic([]), True
         while again:
             again = False
-            into, onward = self._ends(switches)
-            for switch in switches:
-                surplus = sum(into[switch].values()) - sum(onward[switch].values())
-                if not surplus:
+            for switch, excess in surplus.items():
+                if not excess:
                     continue
                 heavy = [(u, switch) for u in into[switch]]
-                if surplus < 0:
+                if excess < 0:
                     heavy = [(switch, t) for t in onward[switch]]
-                given_up = self._trim(heavy, abs(surplus))
-                if given_up < -surplus:
+                lowered = self._trim(splits, heavy, abs(excess))
+                given_up = sum(lowered.values())
+                if given_up < -excess:
                     return switch
                 if given_up:
+                    for pair, amount in lowered.items():
+                        for end, change in zip(pair, (amount, -amount), strict=True):
+                            if end in surplus:
+                                surplus[end] += change
                     again = True
                     break
         return None
 
-    def _trim(self, heavy: list[Pair], surplus: int) -> int:
-        """Lower the capacity of some arcs by up to ``surplus``; return the reduction."""
-        splits, given_up = self._optimistic([]), 0
+    def _trim(self, splits: OptimisticSplits, heavy: list[Pair], most: int) -> dict[Pair, int]:
+        """Lower the capacity of some arcs by up to ``most`` in all; return the reductions."""
+        lowered: dict[Pair, int] = {}
         for pair in heavy:
-            amount = splits.lower(pair, min(self.capacities[pair], surplus - given_up))
-            given_up += amount
-            self._change(pair, -amount)
-        return given_up
+            amount = splits.lower(pair, min(self.capacities.get(pair, 0), most))
+            if amount:
+                most -= amount
+                lowered[pair] = amount
+                self._change(pair, -amount)
+        return lowered
