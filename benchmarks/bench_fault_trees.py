@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from benchmarks.bench_faults import one_way
+from topoloom.schedules.compare.compare_algorithms import large_message_rate
 from topoloom.schedules.errors import ScheduleError
 from topoloom.schedules.generate.collectives import make
 from topoloom.schedules.model.schedule import Collective, TreeSchedule, schedule_parts
@@ -21,7 +22,7 @@ from topoloom.schedules.optimum.collective_optimum import collective_optimum
 from topoloom.schedules.optimum.single_faults import fault_kinds
 from topoloom.schedules.options import Options
 from topoloom.schedules.simulate import tree_depth
-from topoloom.schedules.verify import tree_inverse_rate, violations
+from topoloom.schedules.verify import violations
 from topoloom.synth.errors import SynthError, Unreachable
 from topoloom.synth.fabrics import fabric
 from topoloom.synth.topology.degrade import degraded
@@ -74,7 +75,9 @@ def measured(topology: Topology, collective: Collective) -> FaultTrees:
         raise AssertionError(f"{topology.name}: {wrong[0]}")
     best = collective_optimum(topology, collective, Options(root=root))
     parts = [part for part in schedule_parts(schedule) if isinstance(part, TreeSchedule)]
-    gap = tree_inverse_rate(schedule, topology) * best.algbw / best.data - 1
+    gap = best.algbw / large_message_rate(schedule, topology) - 1
+    if gap < 0:
+        raise AssertionError(f"{topology.name}: faster than the optimum by {-gap}")
     return FaultTrees(
         tuple(part.trees_per_root for part in parts),
         tuple(map(tree_depth, parts)),

@@ -55,6 +55,13 @@ def test_a_single_fault_drawn_at_random_leaves_few_trees_near_the_optimum(seed: 
         return require_few(topology, seed)
 
 
+@pytest.mark.slow
+def test_trees_of_unequal_shares_are_compared_with_the_optimum_of_these_shares() -> None:
+    """Ten of 64 ranks are roots: the data of a tree is a tenth of the whole."""
+    lost = dict(single_faults(fabric("tpu-v5e-8x8")))["0.1->0.2"]
+    assert measured(lost, Collective.ALLREDUCE).gap == 0
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_numbers_of_trees_within_a_rate_are_those_that_every_cut_allows(seed: int) -> None:
     rng = random.Random(seed)
