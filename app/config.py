@@ -246,7 +246,7 @@ class Settings(BaseModel):
         ge=0,
         le=65535,
         description="port of the probes and metrics of `topoloom jobs worker`; 0: a free one; "
-        "default: no endpoint",
+        "empty: no endpoint",
     )
     max_queued_jobs: int = Field(default=10_000, ge=1, description="jobs that wait, of all owners")
     max_queued_jobs_per_owner: int = Field(

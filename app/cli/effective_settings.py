@@ -10,8 +10,16 @@ from topoloom.app.config import Settings
 _PASSWORD = re.compile(r"^([^:/?#]+://[^:/?#]*:)(.*)(@[^@]*)$", re.DOTALL)
 _SECRET_QUERY = re.compile(r"([?&][^=&]*(?:password|secret|token|key)[^=&]*=)[^&]*", re.IGNORECASE)
 
+_INDENT = " " * 6
 
-INDENT = " " * 6
+
+def as_variable(value: Any) -> str:
+    """Return the value of a setting as the text of its environment variable.
+
+    >>> as_variable(True), as_variable(None), as_variable(8765)
+    ('1', '', '8765')
+    """
+    return "" if value is None else str(int(value) if isinstance(value, bool) else value)
 
 
 def overriding(name: str) -> str:
@@ -21,10 +29,9 @@ def overriding(name: str) -> str:
     'address that the service listens on; default: TOPOLOOM_HOST, else 127.0.0.1'
     """
     field = Settings.model_fields[name]
-    default = int(field.default) if isinstance(field.default, bool) else field.default
-    rest = "" if default is None else f", else {default}"
-    meaning = (field.description or "").removesuffix("; default: no endpoint")
-    return f"{meaning}; default: {Settings.variable(name)}{rest or ', else no endpoint'}"
+    default = as_variable(field.default)
+    rest = f", else {default}" if default else ""
+    return f"{field.description}; default: {Settings.variable(name)}{rest}"
 
 
 def settings_in_force(settings: Settings) -> list[dict[str, Any]]:
@@ -50,9 +57,8 @@ def lines_of(row: dict[str, Any]) -> list[str]:
     >>> lines_of({"variable": "TOPOLOOM_PORT", "value": 9000, "help": "port; 0: a free one"})
     ['  TOPOLOOM_PORT=9000', '      port; 0: a free one']
     """
-    value = int(row["value"]) if isinstance(row["value"], bool) else row["value"]
-    assignment = f"  {row['variable']}={'' if value is None else value}"
-    return [assignment, *wrap(row["help"], 80, initial_indent=INDENT, subsequent_indent=INDENT)]
+    assignment = f"  {row['variable']}={as_variable(row['value'])}"
+    return [assignment, *wrap(row["help"], 80, initial_indent=_INDENT, subsequent_indent=_INDENT)]
 
 
 def _shown(name: str, value: Any) -> Any:

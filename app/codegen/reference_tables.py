@@ -132,13 +132,13 @@ def setting_rows() -> Iterator[tuple[str, str, str]]:
     >>> next(row for row in setting_rows() if row[0] == "`TOPOLOOM_WAIT_SECONDS`")[2]
     '`10`'
     """
+    from topoloom.app.cli.effective_settings import as_variable
     from topoloom.app.config import Settings
 
     for name, field in Settings.model_fields.items():
         default = None if field.default_factory else field.default
-        value = int(default) if isinstance(default, bool) else default
-        shown = "" if value is None else str(value)
-        yield _code(Settings.variable(name)), _escaped(field.description or ""), _code(shown)
+        meaning = _escaped(field.description or "")
+        yield _code(Settings.variable(name)), meaning, _code(as_variable(default))
 
 
 def foreign_rows() -> Iterator[tuple[str, str]]:
