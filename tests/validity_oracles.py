@@ -34,7 +34,7 @@ def trees_are_right(schedule, topology):
     """Each tree is a spanning arborescence over links, in order of depth; weights add up."""
     ranks, forwarding = set(schedule.ranks), topology.switches | set(schedule.idle)
     sizes = schedule.sizes
-    if len(sizes) != len(ranks) or min(sizes) < 0 or not any(sizes):
+    if len(sizes) != len(ranks) or not any(sizes) or min(sizes) < 0:
         return False
     if schedule.collective.has_root and sorted(sizes) != [0] * (len(ranks) - 1) + [1]:
         return False
