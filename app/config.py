@@ -20,7 +20,7 @@ from topoloom.synth.entry_points import version_suffix
 PREFIX = "TOPOLOOM_"
 """What the names of all settings begin with in the environment."""
 
-KERNEL_VERSION = "28" + version_suffix()
+KERNEL_VERSION = "29" + version_suffix()
 """Part of every cache key.  Raise it whenever any computed answer changes; families that other
 packages bring are part of it."""
 

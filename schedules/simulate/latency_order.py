@@ -46,12 +46,13 @@ def in_order_of_latency(
 
     All pieces occupy the busiest link for T, in R = h + P - 1 rounds of T / R.  A message that is
     due at L begins in round floor((L + v T / R) / (a + T / R)), which is v for equal latencies.
-    Within a round messages are in order of L.
+    Within a round messages are in order of L.  Where a and T are 0, the order is that of L and v.
     """
     paths = np.add.reduceat(np.append(latencies, 0), messages.hop_start[:-1])
-    paths[np.diff(messages.hop_start) == 0] = 0
+    is_sent = np.diff(messages.hop_start) > 0
+    paths[~is_sent] = 0
     levels = np.repeat(np.arange(len(messages.starts) - 1), np.diff(messages.starts))
-    least = int(paths[paths > 0].min(initial=MAX_TICKS)) if paths.any() else 0
+    least = int(paths[is_sent].min(initial=MAX_TICKS)) if paths.any() else 0
     if 2 * len(messages.starts) * int(paths.max(initial=0)) > MAX_TICKS:
         raise_no_clock()
     due = _due(paths, levels, least, messages.need_start, messages.needs)
@@ -105,7 +106,7 @@ def _turns(
     rounds, busy = len(messages.starts) - 2 + chunks, chunks * int(load.max(initial=0))
     each = busy + rounds * least
     if not each:
-        return levels
+        return np.unique(due, return_inverse=True)[1] * len(messages.starts) + levels
     if int(due.max(initial=0)) * rounds + int(levels.max(initial=0)) * busy <= MAX_TICKS:
         return (due * rounds + levels * busy) // each
     pairs = zip(due.tolist(), levels.tolist(), strict=True)

@@ -5,7 +5,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.schedule_oracles import direct_topologies, every_schedule, shortest_trees, two_boxes
@@ -218,8 +218,15 @@ def test_the_floor_of_the_judge_is_no_more_than_its_time(topology, size):
             assert judge.floor(size) <= judge.time(size).seconds
 
 
+NO_DELAY_BEFORE_A_DELAY = {
+    pair: Fraction(late)
+    for pair, late in {(0, 1): 0, (1, 2): 1, (2, 3): 0, (3, 0): 1, (3, 1): 1}.items()
+}
+
+
 @settings(max_examples=25, deadline=None)
 @given(with_latencies(direct_topologies(5) | st.just(two_boxes())))
+@example(Topology(range(4), list(NO_DELAY_BEFORE_A_DELAY), latencies=NO_DELAY_BEFORE_A_DELAY))
 def test_latencies_of_trees_are_those_of_their_messages(topology):
     made = every_schedule(topology)
     together = replace(made["trees-allreduce"], together=True)
