@@ -16,16 +16,7 @@ from topoloom.synth.wiring.operations.plan_progress import (
     standing,
 )
 from topoloom.synth.wiring.plans.panel_actions import Script
-from topoloom.synth.wiring.plant import Pair, Port, Present
-
-
-@dataclass(frozen=True, slots=True)
-class Misplaced:
-    """A port that is joined to another than the plan says; None for nothing."""
-
-    port: Port
-    wanted: Port | None
-    found: Port | None
+from topoloom.synth.wiring.plant import Pair, Present
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +33,6 @@ class Comparison(Difference):
         unseen: Panels with moves that were not observed.
     """
 
-    misplaced: tuple[Misplaced, ...]
     stages_done: int | None
     complete: int
     made: int
@@ -89,18 +79,12 @@ def differences_from_plan(
         panel: standing(script, panel, seen[panel], dark & seen[panel], end)
         for panel in sorted(looked)
     }
-    difference = Difference(
-        tuple(chain.from_iterable(one.missing for one in found.values())),
-        tuple(chain.from_iterable(one.outdated for one in found.values())),
-        tuple(chain.from_iterable(one.unexpected for one in found.values())),
-    )
     unrelated = {pair for one in found.values() for pair in one.unrelated}
     complete = min((one.stages_done for one in found.values()), default=end)
     return Comparison(
-        difference.missing,
-        difference.outdated,
-        difference.unexpected,
-        _misplaced(script, difference),
+        tuple(chain.from_iterable(one.missing for one in found.values())),
+        tuple(chain.from_iterable(one.outdated for one in found.values())),
+        tuple(chain.from_iterable(one.unexpected for one in found.values())),
         _stage(script, {pair for panel in looked for pair in seen[panel]} - unrelated, looked),
         complete,
         *_made(script, found, complete),
@@ -116,23 +100,6 @@ def _made(script: Script, found: Mapping[int, Standing], complete: int) -> tuple
     step = script.steps[complete]
     moves = sum(pair.panel in found for pair in (*step.removes, *step.adds))
     return moves - sum(one.left_of[complete] for one in found.values()), moves
-
-
-def _misplaced(script: Script, difference: Difference) -> tuple[Misplaced, ...]:
-    wanted = _partners(script, difference.missing)
-    found = _partners(script, difference.extra)
-    return tuple(
-        Misplaced(port, wanted.get(port), found.get(port))
-        for port in sorted(wanted.keys() | found.keys())
-    )
-
-
-def _partners(script: Script, pairs: Iterable[Pair]) -> dict[Port, Port]:
-    joined: dict[Port, Port] = {}
-    for pair in pairs:
-        one, other = script.plant.ends(pair)
-        joined[one], joined[other] = other, one
-    return joined
 
 
 def _stage(script: Script, seen: set[Pair], looked: frozenset[int]) -> int | None:
