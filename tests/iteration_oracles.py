@@ -3,10 +3,21 @@
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
+from topoloom.schedules.iterations.communications import Network
+from topoloom.schedules.iterations.event_simulation import simulate
+from topoloom.schedules.iterations.iteration import Iteration, free_iteration_seconds
+from topoloom.schedules.iterations.job_plan import JobPlan
 from topoloom.schedules.iterations.link_sharing import Row
 from topoloom.schedules.iterations.operations import Operation
 
 Shares = Mapping[int, Sequence[Fraction]]
+
+
+def simulate_iteration(plan: JobPlan, network: Network) -> Iteration:
+    """Return one iteration of a job."""
+    routed = plan.on(network)
+    timeline = simulate(routed.operations, routed.shares, plan.order)
+    return Iteration(plan, routed, timeline, free_iteration_seconds(plan))
 
 
 def shares_of(row: Row) -> list[Fraction]:

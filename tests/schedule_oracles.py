@@ -5,6 +5,8 @@ from collections import Counter, defaultdict, deque
 import numpy as np
 from hypothesis import strategies as st
 
+from topoloom.schedules.groups.joint_schedule import traffic_schedules
+from topoloom.schedules.groups.traffic import GroupTraffic
 from topoloom.schedules.model.schedule import (
     COPY,
     NO_LINK,
@@ -16,6 +18,7 @@ from topoloom.schedules.model.schedule import (
     Tree,
     TreeSchedule,
 )
+from topoloom.schedules.verify.groups import joint_time
 from topoloom.synth.topology.topology import Topology
 
 
@@ -230,3 +233,27 @@ def grouped(draw):
     size = draw(st.integers(2, max(2, len(hosts) // 2)))
     count = draw(st.integers(1, len(hosts) // size))
     return topology, [tuple(hosts[at * size : (at + 1) * size]) for at in range(count)]
+
+
+def matching_row(rows, collective, size, nodes, ranks):
+    """Return the first row that matches a call, as NCCL's example plugin does, or None."""
+    for row in rows:
+        if (
+            row.collective is collective
+            and row.first <= size <= row.last
+            and row.nodes in (-1, nodes)
+            and row.ranks in (-1, ranks)
+        ):
+            return row
+    return None
+
+
+def joint_schedules(topology, groups, collective):
+    """Return one schedule for each group; all run at once."""
+    traffic = GroupTraffic("", tuple(map(tuple, groups)), collective, 1)
+    return traffic_schedules(topology, [traffic])[0]
+
+
+def joint_algbw(schedules, topology):
+    """Return the rate of every group if all run at once, each with the same size of data."""
+    return 1 / joint_time([(schedule, 1) for schedule in schedules], topology)

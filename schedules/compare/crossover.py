@@ -85,17 +85,6 @@ class ComparisonRow:
     baselines: dict[str, Fraction]
 
 
-def step_candidate(
-    name: str, steps: int, bandwidth: Fraction, alpha: Fraction, bytes_per_second: Fraction
-) -> Candidate:
-    """Return the candidate of a step schedule: ``steps * alpha + bandwidth * M / B``.
-
-    >>> step_candidate("ring", 3, Fraction(3, 4), Fraction(1), Fraction(8)).seconds(64)
-    Fraction(9, 1)
-    """
-    return Candidate(name, (Line(steps * alpha, bandwidth / bytes_per_second, rounds=steps),))
-
-
 def tree_candidate(name: str, parts: Sequence[Lockstep], largest_bytes: int) -> Candidate:
     """Return the candidate of trees in lock step, with every part cut into the same pieces.
 
@@ -134,8 +123,8 @@ def fastest_ranges(candidates: Sequence[Candidate]) -> tuple[FastestRange, ...]:
     The lower envelope of L lines by increasing fixed part and decreasing slope, as in the
     convex hull by monotone chain: O(L log L).
 
-    >>> fast = step_candidate("few steps", 5, Fraction(4, 3), Fraction(1), Fraction(100))
-    >>> lean = step_candidate("balanced", 6, Fraction(1), Fraction(1), Fraction(100))
+    >>> fast = Candidate("few steps", (Line(Fraction(5), Fraction(1, 75)),))
+    >>> lean = Candidate("balanced", (Line(Fraction(6), Fraction(1, 100)),))
     >>> for each in fastest_ranges([lean, fast]):
     ...     print(each.name, each.start, each.first_bytes)
     few steps 0 1
@@ -186,7 +175,7 @@ def comparison_table(
 
     >>> from topoloom.schedules.model.schedule import Collective
     >>> work = Operation(Collective.ALLGATHER, 1, Fraction(100), Fraction(1))
-    >>> ring = step_candidate("ring", 3, Fraction(3, 4), Fraction(1), Fraction(100))
+    >>> ring = Candidate("ring", (Line(Fraction(3), Fraction(3, 400)),))
     >>> row = comparison_table([ring], work, (4, 2), Cost(2, Fraction(3, 4)), [1000])[0]
     >>> row.winner, str(row.seconds[0]), str(row.to_bound), row.baselines["shifted-ring"]
     ('ring', '21/2', '21/19', Fraction(19, 21))

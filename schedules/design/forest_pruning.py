@@ -72,8 +72,7 @@ max_chunks=None)
 def may_win(line: Line, others: Sequence[Candidate], largest_bytes: int) -> bool:
     """Whether a line is below all others for some size from 1 to ``largest_bytes``.
 
-    >>> from topoloom.schedules.compare.crossover import step_candidate
-    >>> ring = step_candidate("ring", 3, Fraction(3, 4), Fraction(1), Fraction(8))
+    >>> ring = Candidate("ring", (Line(Fraction(3), Fraction(3, 32)),))
     >>> [may_win(Line(Fraction(4), Fraction(1, 16)), [ring], most) for most in (31, 32, 33)]
     [False, False, True]
     """

@@ -39,8 +39,10 @@ def timeline_csv(iteration: Iteration) -> str:
     >>> one = Fraction(1)
     >>> layer = Layer("a", forward_seconds=one, backward_seconds=one)
     >>> job = TrainingJob("job", (layer,), ProcessGroups.parse("data=1"))
-    >>> found = simulate_iteration(job_plan(job, layer_seconds(job)), FreeNetwork())
-    >>> timeline_csv(found).splitlines()[1]
+    >>> plan = job_plan(job, layer_seconds(job))
+    >>> routed = plan.on(FreeNetwork())
+    >>> timeline = simulate(routed.operations, routed.shares, plan.order)
+    >>> timeline_csv(Iteration(plan, routed, timeline, timeline.seconds)).splitlines()[1]
     '0,0,compute,forward,a of microbatch 0,,,0.0,1.0'
     """
     text = io.StringIO()

@@ -38,45 +38,21 @@ RootTrees: TypeAlias = dict[tuple[int, int], dict[Paths, Fraction]]
 """By pass and root: weighted trees, as paths of positions."""
 
 
-def joint_schedules(
-    topology: Topology, groups: Iterable[Sequence[NodeId]], collective: Collective
-) -> tuple[Schedule, ...]:
-    """Return one schedule for each group; all run at once, at the joint rate.
+def traffic_schedules(
+    topology: Topology, traffic: Iterable[GroupTraffic]
+) -> tuple[tuple[Schedule, ...], ...]:
+    """Return the schedules of the groups of every kind; all run at once, at the joint rate.
 
-    Args:
-        topology, groups, collective: As for `schedules.groups.joint_rate.joint_rate`.
+    Parameters, errors and complexity as for `schedules.groups.joint_rate.traffic_rates`.
 
     Returns:
         Trees for an allgather or a reduce-scatter, both passes at once for an allreduce, routes for
         an all-to-all.  Hosts of other groups are idle and forward.
-        `schedules.verify.groups.joint_algbw` is the rate of all together.
-
-    Raises:
-        NoSchedule, Unreachable, TooLarge: As `schedules.groups.joint_rate.joint_rate`.
+        `schedules.verify.groups.joint_time` is the time of all together.
 
     Trees of one root of each orbit under a semiregular group are found, and copied to the others.
     Where exact weights need more than `MAX_UNITS` parts, rounding loses about a millionth of the
     joint rate for every tree of a root.
-
-    >>> from topoloom.schedules.verify.groups import group_violations, joint_algbw
-    >>> ring = Topology(range(8), [(i, (i + s) % 8) for i in range(8) for s in (1, 7)])
-    >>> groups = [(0, 1, 2, 3), (4, 5, 6, 7)]
-    >>> found = joint_schedules(ring, groups, Collective.ALLGATHER)
-    >>> group_violations(found, ring), joint_algbw(found, ring)
-    ([], Fraction(4, 3))
-    """
-    return traffic_schedules(
-        topology, [GroupTraffic("", tuple(map(tuple, groups)), collective, 1)]
-    )[0]
-
-
-def traffic_schedules(
-    topology: Topology, traffic: Iterable[GroupTraffic]
-) -> tuple[tuple[Schedule, ...], ...]:
-    """Return the schedules of the groups of every kind; all run at once.
-
-    Parameters, errors and complexity as for `schedules.groups.joint_rate.traffic_rates`; schedules
-    as for `joint_schedules`.  `schedules.verify.groups.joint_time` is their time.
 
     >>> from topoloom.schedules.verify.groups import joint_time
     >>> ring = Topology(range(4), [(i, (i + s) % 4) for i in range(4) for s in (1, 3)])

@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from topoloom.schedules.errors import NoSchedule
-from topoloom.schedules.iterations.communications import FreeNetwork, Network
+from topoloom.schedules.iterations.communications import FreeNetwork
 from topoloom.schedules.iterations.event_simulation import simulate
 from topoloom.schedules.iterations.job_plan import JobPlan, LayerSeconds, Routed
 from topoloom.schedules.iterations.messages import COMPUTATIONS, PHASES
@@ -122,32 +122,16 @@ class Iteration:
         return simulate(changed, self.routed.shares, self.plan.order).seconds
 
 
-def simulate_iteration(
-    plan: JobPlan, network: Network, free_seconds: Fraction | None = None
-) -> Iteration:
-    """Simulate one iteration of a job.
-
-    Args:
-        plan: Operations of the job; see `job_operations.job_plan`.
-        network: Network that carries the collectives.
-        free_seconds: The iteration time without communication time, if known.
+def free_iteration_seconds(plan: JobPlan) -> Fraction:
+    """Return the time of an iteration whose communications take no time.
 
     >>> from topoloom.schedules.groups.process_groups import ProcessGroups
     >>> from topoloom.schedules.iterations.job_operations import job_plan
     >>> layer = Layer("layer", forward_seconds=Fraction(1), backward_seconds=Fraction(2))
     >>> job = TrainingJob("two", (layer,) * 2, ProcessGroups.parse("pipeline=2"), microbatches=4)
-    >>> str(simulate_iteration(job_plan(job, layer_seconds(job)), FreeNetwork()).seconds)
+    >>> str(free_iteration_seconds(job_plan(job, layer_seconds(job))))
     '15'
     """
-    routed = plan.on(network)
-    timeline = simulate(routed.operations, routed.shares, plan.order)
-    if free_seconds is None:
-        free_seconds = free_iteration_seconds(plan)
-    return Iteration(plan, routed, timeline, free_seconds)
-
-
-def free_iteration_seconds(plan: JobPlan) -> Fraction:
-    """Return the time of an iteration whose communications take no time."""
     routed = plan.on(FreeNetwork())
     return simulate(routed.operations, routed.shares, plan.order).seconds
 

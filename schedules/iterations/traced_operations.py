@@ -36,11 +36,10 @@ def traced_plan(job: TrainingJob, flops_per_second: Fraction | None = None) -> J
         NoSchedule: A computation states no seconds, and no rate is given.
 
     >>> from topoloom.schedules.groups.process_groups import ProcessGroups
-    >>> from topoloom.schedules.iterations.communications import FreeNetwork
-    >>> from topoloom.schedules.iterations.iteration import simulate_iteration
+    >>> from topoloom.schedules.iterations.iteration import free_iteration_seconds
     >>> work = TracedOperation("multiply", flops=Fraction(6)), TracedOperation("wait", after=(0,))
     >>> job = TrainingJob("traced", (), ProcessGroups.parse("data=2"), operations=work)
-    >>> str(simulate_iteration(traced_plan(job, Fraction(2)), FreeNetwork()).seconds)
+    >>> str(free_iteration_seconds(traced_plan(job, Fraction(2))))
     '3'
     """
     known: dict[tuple[str, Message], Message] = {}

@@ -63,14 +63,6 @@ def ranks_of(schedule: Schedule) -> tuple[NodeId, ...]:
     return schedule_parts(schedule)[0].ranks
 
 
-def joint_algbw(schedules: Sequence[Schedule], topology: Topology) -> Fraction:
-    """Return the rate of every group if all run at once, each with the same size of data.
-
-    Errors as for `joint_time`.
-    """
-    return 1 / joint_time([(schedule, 1) for schedule in schedules], topology)
-
-
 def joint_time(sized: Sequence[tuple[Schedule, int]], topology: Topology) -> Fraction:
     """Return the time of schedules that run at once, each with a size in bytes.
 

@@ -9,12 +9,12 @@ from itertools import pairwise
 
 import pytest
 
+from tests.schedule_oracles import matching_row
 from topoloom.app.documents.program_set import ProgramSetDocument
 from topoloom.schedules.formats.inspection.check_program import program_violations
 from topoloom.schedules.formats.inspection.requirements import served_sizes
 from topoloom.schedules.formats.nccl.program import MAX_SIZE
 from topoloom.schedules.formats.nccl.read import parse
-from topoloom.schedules.formats.nccl.replay import matching_row
 from topoloom.schedules.formats.targets.runtimes import RUNTIMES
 from topoloom.schedules.model.schedule import Collective
 from topoloom.synth.recipes.build import build

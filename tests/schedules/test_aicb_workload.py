@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import topoloom
+from tests.iteration_oracles import simulate_iteration
 from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.formats.aicb_workload import _microbatch, aicb_model
 from topoloom.schedules.formats.model_file import read_model
 from topoloom.schedules.iterations.communications import Cost
-from topoloom.schedules.iterations.iteration import layer_seconds, simulate_iteration
+from topoloom.schedules.iterations.iteration import layer_seconds
 from topoloom.schedules.iterations.job_operations import job_plan
 from topoloom.schedules.iterations.link_sharing import Row
 

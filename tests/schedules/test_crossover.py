@@ -12,7 +12,6 @@ from topoloom.schedules.compare.crossover import (
     Line,
     comparison_table,
     fastest_ranges,
-    step_candidate,
     tree_candidate,
 )
 from topoloom.schedules.errors import NoSchedule
@@ -28,6 +27,11 @@ lines = st.lists(st.builds(Line, numbers, numbers), min_size=1, max_size=4).map(
 candidate_lists = st.lists(lines, min_size=1, max_size=4).map(
     lambda all_: [Candidate(f"c{i}", some) for i, some in enumerate(all_)]
 )
+
+
+def steps_of(name, steps, bandwidth):
+    """The candidate of a step schedule."""
+    return Candidate(name, (Line(steps * ALPHA, bandwidth / RATE),))
 
 
 def least(candidates, size):
@@ -56,8 +60,8 @@ def test_in_every_range_its_candidate_is_the_fastest_and_before_it_is_not(candid
 
 @given(st.integers(1, 60), st.integers(1, 60))
 def test_two_lines_change_places_where_they_meet(steps, more):
-    few = step_candidate("few", steps, Fraction(4, 3), ALPHA, RATE)
-    lean = step_candidate("lean", steps + more, Fraction(1), ALPHA, RATE)
+    few = steps_of("few", steps, Fraction(4, 3))
+    lean = steps_of("lean", steps + more, Fraction(1))
     meeting = more * ALPHA / (Fraction(1, 3) / RATE)
     first, second = fastest_ranges([lean, few])
     assert (first.name, second.name, second.start) == ("few", "lean", meeting)
@@ -95,9 +99,9 @@ def test_few_steps_win_small_messages_and_fine_pipelines_large_ones():
     found = fastest_ranges(
         [
             tree_candidate("trees", [closed], 2**30),
-            step_candidate("star", 1, Fraction(7), ALPHA, RATE),
-            step_candidate("hypercube", 3, Fraction(21, 8), ALPHA, RATE),
-            step_candidate("never", 9, Fraction(9), ALPHA, RATE),
+            steps_of("star", 1, Fraction(7)),
+            steps_of("hypercube", 3, Fraction(21, 8)),
+            steps_of("never", 9, Fraction(9)),
         ]
     )
     assert [each.name for each in found] == ["star", "hypercube", "trees"]
@@ -112,15 +116,14 @@ def test_few_steps_win_small_messages_and_fine_pipelines_large_ones():
     ],
 )
 def test_an_allreduce_of_a_mebibyte_takes_the_published_times(steps, bandwidth, microseconds):
-    # A reduce-scatter, then an allgather of the same cost.
-    seconds = 2 * step_candidate("a", steps, bandwidth, ALPHA, RATE).seconds(2**20)
-    assert round(float(seconds) * 1e6, 2) == microseconds
+    work = Operation(Collective.ALLREDUCE, 2**20, RATE, ALPHA)
+    assert round(float(bound_seconds(steps, bandwidth, work)) * 1e6, 2) == microseconds
 
 
 def test_a_table_has_the_times_the_winner_and_the_ratios():
     candidates = [
-        step_candidate("kautz", 5, Fraction(341, 256), ALPHA, RATE),
-        step_candidate("line-graph", 6, Fraction(261, 256), ALPHA, RATE),
+        steps_of("kautz", 5, Fraction(341, 256)),
+        steps_of("line-graph", 6, Fraction(261, 256)),
     ]
     work = Operation(Collective.ALLGATHER, 1, RATE, ALPHA)
     bound = lower_bound(1024, 4)
@@ -143,9 +146,9 @@ def test_a_table_has_the_times_the_winner_and_the_ratios():
     "call",
     [
         lambda: fastest_ranges([]),
-        lambda: fastest_ranges([step_candidate("a", 1, Fraction(1), ALPHA, RATE)] * 2),
+        lambda: fastest_ranges([steps_of("a", 1, Fraction(1))] * 2),
         lambda: comparison_table(
-            [step_candidate("a", 1, Fraction(1), ALPHA, RATE)],
+            [steps_of("a", 1, Fraction(1))],
             Operation(Collective.ALLGATHER, 1, RATE, ALPHA),
             (4, 2),
             Cost(1, Fraction(1)),

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.schedule_oracles import grouped
+from tests.schedule_oracles import grouped, joint_algbw, joint_schedules
 from topoloom.schedules.errors import InvalidSchedule, NotExportable
 from topoloom.schedules.formats import Options
 from topoloom.schedules.formats import write as export
@@ -17,7 +17,6 @@ from topoloom.schedules.formats.schedule.read import from_document
 from topoloom.schedules.formats.schedule.write import write
 from topoloom.schedules.generate.make_and_verify import schedule_costs
 from topoloom.schedules.groups.joint_rate import joint_rate
-from topoloom.schedules.groups.joint_schedule import joint_schedules
 from topoloom.schedules.groups.process_groups import Placement, ProcessGroups
 from topoloom.schedules.groups.rate import COLLECTIVES
 from topoloom.schedules.model.schedule import Collective, TreeSchedule
@@ -25,7 +24,6 @@ from topoloom.schedules.simulate import Network, estimate, simulate
 from topoloom.schedules.verify import violations
 from topoloom.schedules.verify.groups import (
     group_violations,
-    joint_algbw,
     joint_time,
     require_valid_groups,
 )

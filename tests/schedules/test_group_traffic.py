@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.schedule_oracles import grouped
+from tests.schedule_oracles import grouped, joint_schedules
 from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.groups.figures import traffic_figures
 from topoloom.schedules.groups.joint_rate import joint_rate, traffic_rates
-from topoloom.schedules.groups.joint_schedule import joint_schedules, traffic_schedules
+from topoloom.schedules.groups.joint_schedule import traffic_schedules
 from topoloom.schedules.groups.process_groups import Placement, ProcessGroups
 from topoloom.schedules.groups.rate import COLLECTIVES
 from topoloom.schedules.groups.traffic import GroupTraffic

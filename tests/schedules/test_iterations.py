@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.iteration_oracles import simulate_iteration
 from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.groups.process_groups import ProcessGroups
 from topoloom.schedules.iterations.communications import Cost, FreeNetwork, Traffic
 from topoloom.schedules.iterations.event_simulation import simulate
-from topoloom.schedules.iterations.iteration import layer_seconds, simulate_iteration
+from topoloom.schedules.iterations.iteration import layer_seconds
 from topoloom.schedules.iterations.job_operations import job_plan
 from topoloom.schedules.iterations.link_sharing import LinkShares, Row
 from topoloom.schedules.iterations.operations import Operation

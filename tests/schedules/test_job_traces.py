@@ -11,6 +11,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 import topoloom
+from tests.iteration_oracles import simulate_iteration
 from tests.schedules.job_trace_files import (
     ALL_GATHER,
     ALL_REDUCE,
@@ -38,7 +39,7 @@ from topoloom.schedules.formats.job_traces.trace_files import trace_model
 from topoloom.schedules.formats.model_file import read_model
 from topoloom.schedules.groups.process_groups import DIMENSIONS, ProcessGroups
 from topoloom.schedules.iterations.communications import Cost, Row
-from topoloom.schedules.iterations.iteration import layer_seconds, simulate_iteration
+from topoloom.schedules.iterations.iteration import layer_seconds
 from topoloom.schedules.iterations.job_operations import job_plan
 from topoloom.schedules.iterations.traced_operations import traced_plan
 from topoloom.schedules.iterations.training_job import Layer, Sharding, TrainingJob

@@ -8,13 +8,12 @@ import networkx as nx
 import pytest
 
 from tests.cases import for_every
-from tests.schedule_oracles import ring, shortest_steps
+from tests.schedule_oracles import matching_row, ring, shortest_steps
 from tests.schedules.export_cases import EVERY, schedule_of, topology_of
 from topoloom.schedules.errors import InvalidProgram, NotExportable
 from topoloom.schedules.formats.inspection.check_program import program_violations
 from topoloom.schedules.formats.nccl.program import MAX_LINE, MAX_SIZE
 from topoloom.schedules.formats.nccl.read import parse
-from topoloom.schedules.formats.nccl.replay import matching_row
 from topoloom.schedules.formats.nccl.write import render
 from topoloom.schedules.simulate import Judge, Network, estimate
 from topoloom.synth.topology.rates import node_capacity

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import topoloom
+from tests.iteration_oracles import simulate_iteration
 from topoloom.schedules.errors import NoSchedule, TooLarge
 from topoloom.schedules.formats import operation_list
 from topoloom.schedules.formats.model_file import read_model
 from topoloom.schedules.iterations.communications import Cost, Row
-from topoloom.schedules.iterations.iteration import simulate_iteration
 from topoloom.schedules.iterations.traced_operations import traced_plan
 
 F = Fraction

@@ -1,14 +1,11 @@
-"""Look up calls in an NCCL tuner table as NCCL's example plugin does, and check its coverage.
+"""Check that an NCCL tuner table covers every call.
 
 A table moves no data; its only fault is a call without a row.
 """
 
-from collections.abc import Sequence
-
 from topoloom.schedules.errors import InvalidProgram
-from topoloom.schedules.formats.nccl.program import MAX_SIZE, Row
+from topoloom.schedules.formats.nccl.program import MAX_SIZE
 from topoloom.schedules.formats.nccl.read import parse
-from topoloom.schedules.model.schedule import Collective
 
 
 def replay(text: str) -> int:
@@ -33,18 +30,3 @@ def replay(text: str) -> int:
         if [first for first, _ in sizes] + [MAX_SIZE + 1] != [end + 1 for end in ends]:
             raise InvalidProgram("", "must have a row for every size")
     return counts.pop()
-
-
-def matching_row(
-    rows: Sequence[Row], collective: Collective, size: int, nodes: int, ranks: int
-) -> Row | None:
-    """Return the first row that matches a call, as the plugin does; None without a match."""
-    for row in rows:
-        if (
-            row.collective is collective
-            and row.first <= size <= row.last
-            and row.nodes in (-1, nodes)
-            and row.ranks in (-1, ranks)
-        ):
-            return row
-    return None
