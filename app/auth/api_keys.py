@@ -171,13 +171,6 @@ def ids(engine: Engine) -> frozenset[str]:
         return frozenset(connection.execute(select(ApiKeyRow.id)).scalars())
 
 
-def find(engine: Engine, text: str) -> ApiKey | None:
-    """Return the key of a text, valid or not; None for an unknown text."""
-    identity = id_of(text)
-    key = with_ids(engine, [identity]).get(identity) if identity else None
-    return key if key is not None and opens(text, key) else None
-
-
 def touch(engine: Engine, key: ApiKey, moment: datetime) -> None:
     """Store the last use of a key, unless it was stored within the last minute."""
     before = moment - TOUCH

@@ -6,14 +6,12 @@ candidates is the lower envelope of all lines; crossover sizes are fractions.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
 
-from topoloom.schedules.baselines import Operation, baselines, bound_seconds
 from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.simulate import Lockstep
-from topoloom.synth.evaluation.cost import Cost
 
 SIZES = tuple(1 << power for power in range(10, 31, 2))
 """1 KiB to 1 GiB."""
@@ -67,22 +65,6 @@ class FastestRange:
     name: str
     start: Fraction
     first_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class ComparisonRow:
-    """The time of each candidate, in their order, for one size.
-
-    ``to_bound`` is the winner's time over the lower bound; ``baselines`` are each baseline's
-    time over the winner's.
-    """
-
-    size_bytes: int
-    seconds: tuple[Fraction, ...]
-    chunks: tuple[int, ...]
-    winner: str
-    to_bound: Fraction
-    baselines: dict[str, Fraction]
 
 
 def tree_candidate(name: str, parts: Sequence[Lockstep], largest_bytes: int) -> Candidate:
@@ -153,53 +135,6 @@ def fastest_ranges(candidates: Sequence[Candidate]) -> tuple[FastestRange, ...]:
         if not found or found[-1].name != name:
             found.append(FastestRange(name, start, first))
     return tuple(found)
-
-
-def comparison_table(
-    candidates: Sequence[Candidate],
-    operation: Operation,
-    hosts: tuple[int, int],
-    bound: Cost,
-    sizes: Iterable[int] = SIZES,
-) -> tuple[ComparisonRow, ...]:
-    """Return one row for each size.
-
-    Args:
-        operation: The collective and the speeds of the candidates; its size is not used.
-        hosts ((int, int)): Number of hosts and ports per host, for the baselines.
-        bound: Lower bound of one pass (`synth.evaluation.cost.lower_bound`).
-        sizes: Positive numbers of bytes.
-
-    Raises:
-        NoSchedule: As in `fastest_ranges`, or a size is not positive.
-
-    >>> from topoloom.schedules.model.schedule import Collective
-    >>> work = Operation(Collective.ALLGATHER, 1, Fraction(100), Fraction(1))
-    >>> ring = Candidate("ring", (Line(Fraction(3), Fraction(3, 400)),))
-    >>> row = comparison_table([ring], work, (4, 2), Cost(2, Fraction(3, 4)), [1000])[0]
-    >>> row.winner, str(row.seconds[0]), str(row.to_bound), row.baselines["shifted-ring"]
-    ('ring', '21/2', '21/19', Fraction(19, 21))
-    """
-    _require_names(candidates)
-    rows = []
-    for size in sizes:
-        if size < 1:
-            raise NoSchedule("/sizes", "must be positive numbers of bytes")
-        work = replace(operation, size_bytes=size)
-        lines = [candidate.best(size) for candidate in candidates]
-        times = tuple(line.seconds(size) for line in lines)
-        best = min(times)
-        rows.append(
-            ComparisonRow(
-                size,
-                times,
-                tuple(line.chunks for line in lines),
-                candidates[times.index(best)].name,
-                best / bound_seconds(bound.steps, bound.bandwidth, work),
-                {each.name: each.seconds / best for each in baselines(*hosts, work)},
-            )
-        )
-    return tuple(rows)
 
 
 def _require_names(candidates: Sequence[Candidate]) -> None:

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from topoloom.schedules.routes.demand import AllToAllDemand
 from topoloom.schedules.routes.shortest_path_bound import PathSplit, length_bound, longest_length
@@ -23,8 +22,6 @@ from topoloom.schedules.routes.shortest_path_dag import (
 
 _UNIT = 1 << 16
 _FINEST = 1 << 20
-
-Integers = NDArray[np.int64]
 
 
 def adaptive_routing(problem: AllToAllDemand, first: PathSplit, rounds: int) -> PathSplit:

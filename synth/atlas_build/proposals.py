@@ -217,9 +217,6 @@ def lift(current: Round) -> Iterator[Recipe]:
     yield from (parse(entry.recipe) for entry in scratch if len(entry.recipe) <= _LONGEST_TEXT)
 
 
-PROPOSERS: tuple[Proposer, ...] = (wide, short, resized, beside, line, lift)
-
-
 def _exchangeable(search: Search) -> bool:
     least = 3 if search.links is Links.BIDIRECTIONAL else 2
     return least <= search.degree <= (search.nodes - 1) // 2

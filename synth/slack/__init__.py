@@ -39,7 +39,6 @@ __all__ = [
     "bfs_schedule",
     "check_slack_schedule",
     "default_moves",
-    "schedule_pairs",
     "slack_frontier",
     "slack_schedule",
 ]
@@ -128,18 +127,3 @@ def slack_frontier(
     for schedule in slack_solver(topology, pieces, seed).pareto_front(most_steps, moves).values():
         front = [other for other in front if other.cost.steps < schedule.cost.steps] + [schedule]
     return tuple(front)
-
-
-def schedule_pairs(
-    topology: Topology, most_steps: int | None = None, *, moves: int | None = None, seed: int = 0
-) -> tuple[SchedulePair, ...]:
-    """Return the best schedules of a graph and of its transpose, by number of steps.
-
-    Each entry holds the best schedule of either direction within a number of steps at which one
-    direction improves, so the costs of both fall together.  Domain and errors as `slack_schedule`.
-
-    >>> ring = Topology(range(4), [(i, (i + 1) % 4) for i in range(4)])
-    >>> [point.costs[1] for point in schedule_pairs(ring)]
-    [Cost(steps=3, bandwidth=Fraction(3, 4))]
-    """
-    return GraphAndTranspose(topology, seed).points(most_steps, moves)

@@ -52,9 +52,11 @@ class GraphAndTranspose:
     def points(
         self, most_steps: int | None, moves: int | None, *, whole: bool = True
     ) -> tuple[SchedulePair, ...]:
-        """Return the best schedules of both directions; see `synth.slack.schedule_pairs`.
+        """Return the best schedules of both directions, by number of steps.
 
-        If not ``whole``, schedules of very many cells have no arrival steps.
+        Each entry holds the best schedule of either direction within a number of steps at which
+        one direction improves, so the costs of both fall together.  If not ``whole``, schedules of
+        very many cells have no arrival steps.
         """
         if self._scatter is self._gather:
             alike = self._gather.pareto_front(most_steps, moves, whole=whole)

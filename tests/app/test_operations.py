@@ -167,5 +167,6 @@ def test_postgresql_is_copied_as_documented(postgres_url, postgres_server, tmp_p
     engine.dispose()
     subprocess.run(["sh", "-c", shown[1]], cwd=tmp_path, env=env, check=True, timeout=60)
     assert stored(postgres_url) == ids
-    assert api_keys.find(engine, key).name == "kept"
+    [kept] = api_keys.all_keys(engine)
+    assert kept.name == "kept" and api_keys.opens(key, kept)
     engine.dispose()

@@ -128,8 +128,9 @@ def test_chains_of_trees_stay_on_the_links_of_a_box():
 def test_rings_take_their_closed_form(name, collective, size):
     topology = direct(name)
     schedule = ring.ring_schedule(topology, collective)
-    asked = (NETWORK.alpha_seconds, NETWORK.unit_bytes_per_second, size)
-    closed = ring.ring_seconds(topology, collective, *asked)
+    ranks, passes = len(topology.compute_nodes), 1 + (collective is Collective.ALLREDUCE)
+    rate = sum(one.width for one in rings(topology)) * NETWORK.unit_bytes_per_second
+    closed = passes * (ranks - 1) * (NETWORK.alpha_seconds + Fraction(size, ranks) / rate)
     ways = {"size_bytes": size, "chunks": 1}
     assert simulate(schedule, topology, NETWORK, **ways, synchronous=True).seconds == closed
     assert simulate(schedule, topology, NETWORK, **ways).seconds <= closed

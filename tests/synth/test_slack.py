@@ -17,9 +17,9 @@ from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import parse
 from topoloom.synth.slack import (
     MAX_DEGREE,
+    GraphAndTranspose,
     check_slack_schedule,
     default_moves,
-    schedule_pairs,
     slack_frontier,
     slack_schedule,
 )
@@ -93,7 +93,7 @@ def test_one_root_of_every_orbit_stands_for_all(text):
 @pytest.mark.parametrize("text", [*SYMMETRIC, *OTHERS])
 def test_points_fall_in_bandwidth_as_steps_grow_on_the_graph_and_on_its_transpose(text):
     graph = build(parse(text))
-    points = schedule_pairs(graph, diameter(graph) + 2)
+    points = GraphAndTranspose(graph).points(diameter(graph) + 2, None)
     assert max(cost.steps for cost in points[0].costs) == points[0].steps == diameter(graph)
     assert all(max(cost.steps for cost in point.costs) <= point.steps for point in points)
     for earlier, later in pairwise(points):
@@ -117,7 +117,7 @@ def test_the_same_arguments_give_the_same_labels_and_other_seeds_others():
 
 def test_labels_within_some_steps_do_not_depend_on_how_many_more_are_allowed():
     graph = random_regular(60, 3, 5)
-    points = schedule_pairs(graph, 8, moves=20_000)
+    points = GraphAndTranspose(graph).points(8, 20_000)
     assert points[-1].steps > points[0].steps
     for point in points:
         for turned, found in ((graph, point.gather), (graph.transpose(), point.scatter)):
@@ -206,7 +206,7 @@ def test_labels_that_leave_a_step_unused_are_points_of_the_steps_they_were_found
     graph = random_regular(23, 3, 0)
     for moves in (0, 2000):
         for turned in (graph, graph.transpose()):
-            for point in schedule_pairs(turned, diameter(graph) + 3, moves=moves):
+            for point in GraphAndTranspose(turned).points(diameter(graph) + 3, moves):
                 assert slack_schedule(turned, point.steps, moves=moves).cost == point.gather.cost
 
 

@@ -11,9 +11,6 @@ from topoloom.app.config import Settings
 
 app = typer.Typer()
 
-GRACE_SECONDS = 2
-"""Time for open requests to finish before the service stops."""
-
 
 @app.command()
 def config(as_json: AsJson = False, as_csv: AsCsv = False) -> None:

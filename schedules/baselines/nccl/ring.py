@@ -1,6 +1,5 @@
 """NCCL's ring: every shard travels along the ring of every channel, a part of it on each."""
 
-from fractions import Fraction
 from math import lcm
 
 from topoloom.schedules.baselines.nccl.ring_channels import rings
@@ -53,26 +52,6 @@ def ring_schedule(topology: Topology, collective: Collective) -> Schedule:
         case Collective.ALLREDUCE:
             return SequenceSchedule(collective, topology.digest, (scatter, gather))
     raise NoSchedule("/collective", "runs allgather, reduce-scatter and allreduce only")
-
-
-def ring_seconds(
-    topology: Topology, collective: Collective, alpha: Fraction, unit: Fraction, size_bytes: int
-) -> Fraction | None:
-    """Return the time of N - 1 rounds per pass, in each of which every ring forwards one shard.
-
-    Rings of total width W take (N - 1) (alpha + M / (N W)): the first of them saturates a link.
-
-    >>> from topoloom.synth.fabrics import fabric
-    >>> ring_seconds(fabric("mi300x"), Collective.ALLGATHER, Fraction(0), Fraction(1), 512 * 8)
-    Fraction(8, 1)
-    """
-    found = rings(topology)
-    passes = {Collective.ALLGATHER: 1, Collective.REDUCE_SCATTER: 1, Collective.ALLREDUCE: 2}
-    if not found or collective not in passes:
-        return None
-    ranks = len(topology.compute_nodes)
-    whole = sum((ring.width for ring in found), Fraction(0)) * unit
-    return passes[collective] * (ranks - 1) * (alpha + Fraction(size_bytes, ranks) / whole)
 
 
 def _passed(topology: Topology, found: tuple[Ring, ...], collective: Collective) -> TreeSchedule:

@@ -60,17 +60,6 @@ def to_text(document: str) -> str:
     return text_format.MessageToString(json_format.Parse(document, infrastructure()))
 
 
-def to_bytes(document: str) -> bytes:
-    r"""Return an infrastructure in JSON as a binary message.
-
-    >>> to_bytes('{"name": "a"}')
-    b'\n\x01a'
-    """
-    from google.protobuf import json_format
-
-    return json_format.Parse(document, infrastructure()).SerializeToString()
-
-
 def from_text(text: str) -> dict[str, Any]:
     """Return an infrastructure in protobuf text as the members of JSON.
 
@@ -91,7 +80,7 @@ def from_text(text: str) -> dict[str, Any]:
 def from_bytes(data: bytes) -> str | None:
     r"""Return a binary infrastructure as JSON, or None if the data is no infrastructure.
 
-    >>> from_bytes(b"\n\x01a") is None, from_bytes(to_bytes('{"instances": [{"name": "b"}]}'))
+    >>> from_bytes(b"\n\x01a") is None, from_bytes(b"*\x03\n\x01b")
     (True, '{"instances": [{"name": "b"}]}')
     """
     from google.protobuf.message import DecodeError
