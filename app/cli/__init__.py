@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from topoloom.app.cli.command_groups import current_spelling, serving
-from topoloom.app.cli.errors import exit_code_and_message
+from topoloom.app.cli.errors import UNEXPECTED, exit_code_and_message
 from topoloom.app.cli.interrupts import redeliver_interrupts
 from topoloom.app.cli.kernel_loading import prepare_kernels
 
@@ -47,6 +47,16 @@ def _place(arguments: list[str], pointer: str, error: Exception | None) -> str:
     from topoloom.app.cli.error_locations import Typed
 
     return Typed.of(serving(arguments), arguments).place(pointer, error)
+
+
+def _advice(arguments: list[str], error: Exception, line: str) -> str:
+    """Return the option that an argument without its option needs, as the end of the message."""
+    missing = getattr(error, "param", None)
+    if not line.startswith(UNEXPECTED) and (missing is None or not line.endswith(": is missing")):
+        return ""
+    from topoloom.app.cli.error_locations import Typed
+
+    return Typed.of(serving(arguments), arguments).advice(missing)
 
 
 def main() -> None:
@@ -99,6 +109,7 @@ def run(arguments: list[str]) -> int:
         return 1
     except Exception as error:
         code, line = exit_code_and_message(error, partial(_place, arguments))
+        line += _advice(arguments, error, line)
         # A group without a command prints its help and no error.
         if line:
             from topoloom.app.cli.output.text_table import say

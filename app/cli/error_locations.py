@@ -4,6 +4,7 @@ Services locate errors by JSON pointers into a request.  `Typed.place` translate
 the option or file on the command line.
 """
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,11 +39,13 @@ class Typed:
     """A parsed command line: option and value of every request member.
 
     ``reading`` holds the options for topology sources, whose members lie in a nested request.
+    ``extra`` holds the arguments that the command does not take.
     """
 
     options: dict[str, str] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
     reading: dict[str, str] = field(default_factory=dict)
+    extra: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, command: Any, arguments: Sequence[str]) -> "Typed":
@@ -56,7 +59,7 @@ class Typed:
         except Exception:
             # The error message is about the syntax of the arguments.
             return cls()
-        typed = cls()
+        typed = cls(extra=tuple(context.args))
         for parameter in command.params:
             typed._add(parameter, context.params.get(parameter.name))
         return typed
@@ -88,6 +91,21 @@ class Typed:
         if file is not None and (not placed or isinstance(error, _OF_FILES)):
             return _within(file, parts)
         return self._member(parts, self.options)
+
+    def advice(self, missing: Any = None) -> str:
+        """Return the end of a message about an argument that needs an option; empty for no such.
+
+        ``missing`` is the parameter that the command misses; without it, the argument may be the
+        topology of a schedule.
+
+        >>> Typed({"topology": "--topology"}, {"topology": None}, extra=("BiRing(8)",)).advice()
+        "; write --topology 'BiRing(8)'"
+        """
+        option = missing.opts[0] if missing is not None else self.options.get("topology", "")
+        taken = missing is None and self.values.get("topology") is not None
+        if taken or not self.extra or not option.startswith("-"):
+            return ""
+        return f"; write {option} {shlex.quote(self.extra[0])}"
 
     def _file_of(self, error: Exception | None) -> str | None:
         for name in _FILES.get(type(error), ()) if error is not None else ():
@@ -131,7 +149,7 @@ class Typed:
 
     def _argument(self, parts: list[str]) -> str:
         """Return the typed text of a member without an option."""
-        first, rest = parts[0], parts[1:]
+        first, rest = _ARGUMENTS.get(parts[0], parts[0]), parts[1:]
         of_setting = [name for name in self.options if first.endswith(f"_{name}")]
         if of_setting and self.values.get(of_setting[0]) is not None:
             return self.options[of_setting[0]]
@@ -151,6 +169,8 @@ class Typed:
 
 _OF_SOURCE = ("document", "text", "recipe", "fabric", "id", "name")
 """Members that name a topology; the command line takes each as one text."""
+_ARGUMENTS: Mapping[str, str] = {"preset": "model"}
+"""Member without an option -> the argument that can state it."""
 _PREFIXES = ("topology", "template", "changes", "graphs", *_OF_SOURCE)
 
 

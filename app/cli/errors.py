@@ -11,6 +11,7 @@ from topoloom.synth.naming.suggestions import did_you_mean
 
 _WORD = re.compile(r"(?<![\w'\"./-])[a-z_]+(?![\w'\"./-])")
 """A word of a rule that may be a member; texts that the user typed stand in quotes."""
+UNEXPECTED = "unexpected argument: "
 MAX_LINE = 2_000
 """Limit of the characters of an error message."""
 
@@ -70,13 +71,15 @@ def _of_typer(error: typer.TyperException) -> str:
     if not isinstance(error, typer.BadParameter):
         text = error.format_message().rstrip(".").replace("Option ", "", 1)
         text = text.replace(". Did you mean", "; did you mean")
+        text = re.sub(r"(?s)Got unexpected extra argument\(s\) \((.*)\)", UNEXPECTED + r"\1", text)
         context = getattr(error, "ctx", None)
         if text.startswith("No such command") and "did you mean" not in text and context:
             text += f"; {context.command_path} --help lists the commands"
         return text[:1].lower() + text[1:]
     hint, parameter = error.param_hint, error.param
     if hint is None and parameter is not None:
-        hint = parameter.opts[0] if parameter.opts[0].startswith("-") else parameter.metavar
+        name = parameter.metavar or parameter.opts[0].upper()
+        hint = parameter.opts[0] if parameter.opts[0].startswith("-") else name
     cause = error.__cause__
     rule = field_errors(cause)[0].detail if isinstance(cause, ValidationError) else error.message
     return _located(str(hint or ""), rule or "is missing")

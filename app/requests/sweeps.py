@@ -176,7 +176,7 @@ class SweepRequest(Request):
             given = getattr(self, name) is not None
             if (not given and name in required) or (given and name in absent):
                 rule = "must not have" if given else "must have"
-                raise ValueError(f"{rule} {name} if kind is {self.kind}")
+                raise ValueError(f"{rule} {name} if kind is {self.kind!r}")
         if self.topologies and self.nodes is not None:
             raise ValueError("must have only one of nodes and topologies")
         places = (self.nodes or self.topologies, self.degrees, self.jobs)

@@ -302,6 +302,25 @@ def test_an_empty_argument_is_refused_and_is_no_folder(topoloom):
     require_one_line(topoloom("list", "designs", "--family=a="), "--family: must ")
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("verify a.json BiRing(3)", "--topology: is missing; write --topology 'BiRing(3)'"),
+        ("plot load a.json x --out o.svg", "--topology: is missing; write --topology x"),
+        ("execute a.json x", "unexpected argument: x; write --topology x"),
+        ("frontier 12 4", "--nodes: is missing; write --nodes 12"),
+        ("frontier --nodes 12 --degree 4 a b", "unexpected argument: a b"),
+        ("sweep network", "INSTANCES: is missing"),
+        ("sweep workload", "must have --nodes if kind is 'workload'"),
+        ("iteration llama --nodes 8 --degree 2", "llama: must be one of llama3-405b, "),
+    ],
+)
+def test_a_misplaced_or_missing_argument_is_named_with_its_option(topoloom, words, said):
+    refused = topoloom(*words.split(" "))
+    assert (refused.code, refused.out, refused.err.count("\n")) == (2, "", 1)
+    assert refused.err.startswith(f"topoloom: {said}")
+
+
 def test_an_unknown_command_of_a_group_leads_to_the_list(topoloom):
     require_one_line(topoloom("lr", "zzz"), "no such command 'zzz'; topoloom lr --help lists")
     require_one_line(topoloom("jobs", "show", "zzz"), "topoloom: no job is stored under zzz\n")

@@ -114,7 +114,7 @@ def test_a_sweep_of_iterations_is_drawn(still):
         ({"topology": {"recipe": "BiRing(4)"}}, "", "must not have topology"),
         ({"template": {"nope": 1}}, "/template/nope", "not a field"),
         ({"template": {"nodes": 4, "efficiency": 2}}, "/template/efficiency", "at most 1"),
-        ({"kind": "sizes"}, "", "must not have jobs if kind is sizes"),
+        ({"kind": "sizes"}, "", "must not have jobs if kind is 'sizes'"),
     ],
 )
 def test_a_wrong_member_is_named_with_its_rule(still, changes, pointer, rule):
@@ -156,7 +156,7 @@ def test_the_command_prints_a_table_and_a_plot(database, tmp_path, capsys):
     ("arguments", "line"),
     [
         (["vit-22", *OPTIONS], "vit-22: must be one of llama3-405b"),
-        (["vit-22b", "--degree", "2"], "must have --nodes if kind is iteration"),
+        (["vit-22b", "--degree", "2"], "must have --nodes if kind is 'iteration'"),
         (["vit-22b", *OPTIONS, "--nodes", "4"], "must have only one of --nodes and --topology"),
         (["vit-22b", *OPTIONS, "--topology", "Ring(4)"], "--topology: "),
         (["vit-22b", *OPTIONS, "--efficiency", "2"], "--efficiency: must be at most 1"),
