@@ -79,6 +79,9 @@ def export_cache(engine: Engine, path: Path) -> Exported:
     Raises:
         UnusableFile: The file is not writable; an earlier file stays unchanged.
     """
+    if path.exists() and not path.is_file():
+        # The replacement would put a file in the place of a device or a pipe.
+        raise UnusableFile(path, "is a directory" if path.is_dir() else "must be a regular file")
     temporary: Path | None = None
     try:
         with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as raw:

@@ -3,6 +3,7 @@
 import gzip
 import json
 import logging
+import os
 
 import pytest
 from sqlalchemy import text
@@ -153,6 +154,15 @@ def test_an_export_that_fails_leaves_what_was_there(full, tmp_path, monkeypatch)
 
 
 @pytest.mark.slow
+def test_an_export_replaces_no_device_and_no_pipe(full, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for path, rule in ((pipe, "must be a regular file"), (tmp_path, "is a directory")):
+        with pytest.raises(UnusableFile, match=rule):
+            export_cache(full.store.keeping.engine, path)
+    assert pipe.is_fifo()
+
+
 def test_damaged_rows_are_not_taken_along(full, tmp_path):
     engine = full.store.keeping.engine
     with engine.begin() as connection:
