@@ -16,6 +16,12 @@ MAX_ROWS = 1_000_000
 
 COMMAND = "command"
 """The owner of an entry of the command line, which has no key."""
+COMMANDS = (
+    *(f"cache {name}" for name in ("delete", "evict", "import", "label", "pin", "share")),
+    *(f"cache {name}" for name in ("unlabel", "unpin", "unshare")),
+    *("jobs cancel", "keys create", "keys revoke", "lr cancel", "lr delete"),
+)
+"""The actions of commands; the action of a request is the operation id of its route."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +59,7 @@ def record(
     request_id: str = "",
     status: int = 0,
 ) -> None:
-    """Add an entry; the defaults are those of a command."""
+    """Add an entry; the defaults are those of a command, whose action is one of `COMMANDS`."""
     values = {
         "id": secrets.token_hex(16),
         "at": datetime.now(UTC).replace(tzinfo=None),

@@ -111,6 +111,12 @@ def test_the_audit_log_tells_who_changed_what_or_was_refused(admin):
                      params={"owner": mine, "cursor": mine_only["next_cursor"]}).json()  # fmt: skip
     assert mine_only["items"] + rest["items"] == [one for one in entries if one["owner"] == mine]
     assert admin.get("/v1/audit-log", params={"until": "2020-01-01"}).json()["items"] == []
+    for unused in ("cancelJob", "cache evict"):
+        assert admin.get("/v1/audit-log", params={"action": unused}).json()["items"] == []
+    unknown = admin.get("/v1/audit-log", params={"action": "createKeys"})
+    assert unknown.status_code == 422
+    assert [error["pointer"] for error in unknown.json()["errors"]] == ["/action"]
+    assert "createKey" in unknown.json()["detail"]
     assert admin.get("/v1/audit-log", headers=bearer(ann)).status_code == 403
 
 

@@ -4,9 +4,11 @@ from functools import partial
 from typing import Annotated
 
 from fastapi import Depends, Path, Request, Response
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from sqlalchemy import Engine
 
+from topoloom.app.api.audit import is_audited
 from topoloom.app.api.dependencies import JsonBody
 from topoloom.app.api.pages import CountDep, page_answer
 from topoloom.app.api.problems import responses
@@ -21,6 +23,7 @@ from topoloom.app.requests.administration import ApiKeyRequest, AuditLogRequest
 from topoloom.app.requests.options import administration, sweeps_and_jobs
 from topoloom.app.store import audit_log
 from topoloom.app.store.errors import NotStored
+from topoloom.synth.naming.suggestions import one_of
 
 router = strict_router("/v1", tags=["administration"])
 
@@ -114,9 +117,23 @@ def read_audit_log(
     request: Request, asked: AuditDep, engine: EngineDep, count: CountDep = False
 ) -> JSONResponse:
     """Return one page of changing or refused administrative requests and commands."""
+    if asked.action is not None:
+        _require_action(request, engine, asked.action)
     found = audit_log.page(engine, asked.limit, asked.cursor, asked.wanted)
     total = partial(audit_log.total, engine, asked.wanted)
     return page_answer(request, documents.page_of(*found), count, total)
+
+
+def _require_action(request: Request, engine: Engine, action: str) -> None:
+    """Raise for an action that no request and no command has, and no entry of the log."""
+    known = {*audit_log.COMMANDS}
+    for route in request.app.state.routes:
+        if any(is_audited(route, method) for method in route.methods):
+            known.add(route.operation_id)
+    if action not in known and action not in audit_log.actions(engine):
+        rule = one_of(action, sorted(known))
+        entry = {"type": "query_parameter", "loc": ("query", "action"), "msg": rule, "input": None}
+        raise RequestValidationError([entry])
 
 
 def _existing(engine: Engine, identity: str) -> api_keys.ApiKey:
