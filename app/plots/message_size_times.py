@@ -49,6 +49,12 @@ class Times:
             total += count * min(way.seconds(work.size_bytes) for way in usual)
         return total
 
+    @property
+    def bound_name(self) -> str:
+        """The name of `bound`: an allreduce in one pass may take less than in two passes."""
+        collectives = {task.collective for task in self.request.tasks}
+        return "bound of two passes" if "allreduce" in collectives else "lower bound"
+
     def bound(self, size_bytes: int) -> Fraction:
         """Return the lower bound of the time in the usual passes, over all topologies."""
         request = self.request

@@ -41,12 +41,13 @@ def draw(figure: "Figure", document: dict[str, Any], request: SizesRequest) -> N
         pairs = zip(curve.sizes, curve.seconds, strict=True)
         below.plot(curve.sizes, [float(time / least[size]) for size, time in pairs], **curve.look)
     look = {"color": "black", "linewidth": 1, "zorder": 1}
-    above.plot(drawn, list(map(float, least.values())), label="lower bound", **look)
+    above.plot(drawn, list(map(float, least.values())), label=times.bound_name, **look)
     below.axhline(1, **look)
     if request.collective is None and drawn[0] <= request.total_bytes <= drawn[-1]:
         for panel, label in ((above, "the workload as it is"), (below, None)):
             panel.axvline(request.total_bytes, color=GREY, linestyle=":", label=label)
     _name(above, below, request)
+    below.set_ylabel(f"time / {times.bound_name}")
     figure.legend(loc="outside right upper", frameon=False)
 
 
@@ -108,7 +109,6 @@ def _name(above: "Axes", below: "Axes", request: SizesRequest) -> None:
         fontsize=10,
     )
     above.set_ylabel("time")
-    below.set_ylabel("time / lower bound")
     single = request.collective is not None
     below.set_xlabel("size of the data (M)" if single else "size of all data, each part alike")
 

@@ -1,4 +1,4 @@
-// Time over message size as a ratio to the bound of any algorithm; a slider names the best at a size.
+// Time over message size as a ratio to the lower bound; a slider names the best at a size.
 
 import { apart, axes, chart, path, scale } from "./charts.js";
 import { h, s, show } from "./dom.js";
@@ -55,7 +55,7 @@ export function sizesChart(designs, chosen, onSize) {
       { name: "Topoloom", title: "the best topology and algorithm", kind: "ours", value: (one) => one.ours }];
     const labels = new Map(apart(lines.filter(({ value }) => value(row) !== undefined).map((one) => ({ one, y: clamp(one.value(row) / row.bound) + 4 })), 14, box.top + 4, box.bottom).map((label) => [label.one, label.y]));
     return axes(width, height, box, {
-      x, y, title: "Time over message size, as a ratio to the bound of any algorithm", xName: "message size", yName: "time ÷ bound of any algorithm",
+      x, y, title: "Time over message size, as a ratio to the lower bound", xName: "message size", yName: "time ÷ lower bound",
       xTicks: rows.filter((_, index) => index % (width < 480 ? 5 : 2) === 0).map((one) => [one.bytes, bytes(one.bytes)]),
       yTicks: [1, 1.2, 1.5, 2, 3, 4, 6, 8].filter((value) => value >= low && value <= high).map((value) => [value, String(value)]),
     },
@@ -70,7 +70,7 @@ export function sizesChart(designs, chosen, onSize) {
 
   const columns = [
     { head: "size", cell: (row) => bytes(row.bytes) },
-    { head: "bound", number: true, cell: (row) => seconds(row.bound) },
+    { head: "lower bound", number: true, cell: (row) => seconds(row.bound) },
     { head: "best", number: true, cell: (row) => seconds(row.ours) },
     { head: "algorithm", cell: (row) => row.algorithm },
     ...names.map((name) => ({ head: shortName(name), number: true, cell: (row) => (row.others.has(name) ? seconds(row.others.get(name)) : "–") })),
