@@ -4,6 +4,7 @@ import gzip
 import json
 import logging
 import os
+from contextlib import contextmanager
 
 import pytest
 from sqlalchemy import text
@@ -22,28 +23,39 @@ from topoloom.app.store.listing import Wanted
 DESIGN = {"nodes": 6, "degree": 2, "collective": "allgather", "bytes": "1MB"}
 
 
+@contextmanager
 def opened(url):
-    return Context(Store(open_database(url)), Settings(database_url=url))
+    engine = open_database(url)
+    yield Context(Store(engine), Settings(database_url=url))
+    engine.dispose()
 
 
 @pytest.fixture
 def full(tmp_path):
     """Return a database with documents, one of them labelled and pinned."""
-    context = opened(f"sqlite:///{tmp_path / 'full.db'}")
+    with opened(f"sqlite:///{tmp_path / 'full.db'}") as context:
+        yield filled(context)
+
+
+def filled(context):
     found = designs.create(context, DesignRequest.model_validate(DESIGN))
     costs.measure(context, TopologySource(recipe="BiRing(5)"))
     keeping = context.whole_store.keeping
     keeping.label("design", found.id, "best")
     keeping.pin("design", found.id, True)
-    yield context
-    keeping.engine.dispose()
+    return context
 
 
 @pytest.fixture
 def empty(ready_url):
-    context = opened(ready_url)
-    yield context
-    context.whole_store.keeping.engine.dispose()
+    with opened(ready_url) as context:
+        yield context
+
+
+@pytest.fixture
+def memory():
+    with opened("sqlite://") as context:
+        yield context
 
 
 def listed(context):
@@ -119,15 +131,16 @@ DAMAGES = {
 
 @pytest.mark.one_in(5)
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_of_a_file_that_is_not_as_it_was_written_nothing_is_stored(full, tmp_path, damage, caplog):
+def test_of_a_file_that_is_not_as_it_was_written_nothing_is_stored(
+    full, memory, tmp_path, damage, caplog
+):
     path = tmp_path / "cache.jsonl"
     export_cache(full.store.keeping.engine, path)
     path.write_bytes(b"".join(DAMAGES[damage](lines(path))))
-    context = opened("sqlite://")
     with caplog.at_level(logging.CRITICAL), pytest.raises(UnusableFile) as caught:
-        import_cache(context.whole_store.keeping.engine, path)
+        import_cache(memory.store.keeping.engine, path)
     assert str(caught.value).startswith(f"{path}: ") and "\n" not in str(caught.value)
-    assert not any(listed(context).values())
+    assert not any(listed(memory).values())
 
 
 def test_a_packed_file_that_is_cut_off_is_refused(full, tmp_path):
@@ -163,19 +176,19 @@ def test_an_export_replaces_no_device_and_no_pipe(full, tmp_path):
     assert pipe.is_fifo()
 
 
-def test_damaged_rows_are_not_taken_along(full, tmp_path):
+def test_damaged_rows_are_not_taken_along(full, memory, tmp_path):
     engine = full.store.keeping.engine
     with engine.begin() as connection:
         connection.execute(text("UPDATE costs SET document = :none"), {"none": b""})
     found = export_cache(engine, tmp_path / "x")
     assert found.damaged == 1
-    assert import_cache(opened("sqlite://").store.keeping.engine, tmp_path / "x").stored
+    assert import_cache(memory.store.keeping.engine, tmp_path / "x").stored
 
 
-def test_documents_of_other_kernels_are_told_apart(full, tmp_path, monkeypatch):
+def test_documents_of_other_kernels_are_told_apart(full, memory, tmp_path, monkeypatch):
     export_cache(full.store.keeping.engine, tmp_path / "x")
     monkeypatch.setattr("topoloom.app.store.cache_transfer.KERNEL_VERSION", "another")
-    found = import_cache(opened("sqlite://").store.keeping.engine, tmp_path / "x")
+    found = import_cache(memory.store.keeping.engine, tmp_path / "x")
     assert found.other_kernels == found.stored > 0
 
 
