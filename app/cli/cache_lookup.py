@@ -20,9 +20,7 @@ def answer(kind: str, fields: dict[str, Any]) -> Artefact | None:
         return None if stored is None else stored.get(kind, key(kind, fields))
 
 
-def about_topology(
-    kind: str, source: str, reading: "Reading", fields: dict[str, Any] | None = None
-) -> Artefact | None:
+def about_topology(kind: str, source: str, reading: "Reading") -> Artefact | None:
     """Return the stored answer about a topology named by canonical recipe, fabric or id."""
     from topoloom.app.cli.common import is_file
     from topoloom.app.cli.shared_options import Reading
@@ -39,7 +37,7 @@ def about_topology(
             return None
         if kind == "topology":
             return topology
-        return stored.get(kind, key(kind, {"topology_id": topology.id} | (fields or {})))
+        return stored.get(kind, key(kind, {"topology_id": topology.id}))
 
 
 def _topology(stored: Embedded, source: str) -> Artefact | None:

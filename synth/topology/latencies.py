@@ -62,9 +62,7 @@ def link_latencies(
     return found
 
 
-def latencies_from_rows(
-    links: Iterable[Pair], values: Sequence[Any], field: str = "latency_us"
-) -> dict[Pair, Fraction]:
+def latencies_from_rows(links: Iterable[Pair], values: Sequence[Any]) -> dict[Pair, Fraction]:
     """Return the latencies of pairs from the values of a document, one for each link.
 
     ``None`` is a link that states no latency.
@@ -85,7 +83,7 @@ def latencies_from_rows(
     found: dict[Pair, Fraction] = {}
     silent = stated = None
     for index, (pair, value) in enumerate(zip(links, values, strict=True)):
-        place = f"/links/{index}/{field}"
+        place = f"/links/{index}/latency_us"
         silent, stated = (place, stated) if value is None else (silent, place)
         if silent is not None and stated is not None:
             raise InvalidTopology(silent, "must be stated for all links or none")

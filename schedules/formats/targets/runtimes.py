@@ -123,7 +123,7 @@ A program is written for the first that accepts it, and read by the rules of the
 """
 
 
-def runtime_of(name: str, form: str, field: str = "/runtime") -> Runtime:
+def runtime_of(name: str, form: str) -> Runtime:
     """Return the runtime of that name that loads that format.
 
     Raises:
@@ -139,7 +139,7 @@ def runtime_of(name: str, form: str, field: str = "/runtime") -> Runtime:
     if name in RUNTIMES and RUNTIMES[name].form == form:
         return RUNTIMES[name]
     known = ", ".join(one.name for one in RUNTIMES.values() if one.form == form)
-    raise NotExportable(field, f"must be one of {known} for {form}; not {name!r}")
+    raise NotExportable("/runtime", f"must be one of {known} for {form}; not {name!r}")
 
 
 def runtimes_for(

@@ -38,22 +38,22 @@ MOST_LISTED = 50
 """Ports of one SCPI command."""
 
 
-def edit_config(plant: Plant, step: Step, namespace: str = SWITCH) -> ElementTree.Element:
+def edit_config(plant: Plant, step: Step) -> ElementTree.Element:
     """Return the ``<config>`` of one stage on one panel.
 
     One ``pair`` element per ingress: deleted, replaced where it moves, or created, so that a
     device that is not as expected refuses.  All of an edit happens at once.
     """
     root = ElementTree.Element(f"{{{BASE}}}config")
-    table = ElementTree.SubElement(root, f"{{{namespace}}}cross-connects")
+    table = ElementTree.SubElement(root, f"{{{SWITCH}}}cross-connects")
     gone = {across(plant, pair)[0] for pair in step.removes}
     come = {across(plant, pair)[0]: across(plant, pair)[1] for pair in step.adds}
     for ingress in sorted(gone | come.keys()):
         verb = "delete" if ingress not in come else "replace" if ingress in gone else "create"
-        row = ElementTree.SubElement(table, f"{{{namespace}}}pair", {f"{{{BASE}}}operation": verb})
-        ElementTree.SubElement(row, f"{{{namespace}}}ingress").text = str(ingress)
+        row = ElementTree.SubElement(table, f"{{{SWITCH}}}pair", {f"{{{BASE}}}operation": verb})
+        ElementTree.SubElement(row, f"{{{SWITCH}}}ingress").text = str(ingress)
         if ingress in come:
-            ElementTree.SubElement(row, f"{{{namespace}}}egress").text = str(come[ingress])
+            ElementTree.SubElement(row, f"{{{SWITCH}}}egress").text = str(come[ingress])
     return root
 
 
