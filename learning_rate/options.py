@@ -13,10 +13,7 @@ MAX_CANDIDATES = 64
 MAX_OVERRUN = 4096  # steps in one report of offline steps
 METHODS = ("topoloom", "paper")
 VALIDATION = ("late", "never")
-SWITCHES = (
-    "continue_winner", "stop_hopeless", "warm_start", "hold_rate", "look_above", "stop_rises",
-    "range_test",
-)  # fmt: skip
+SWITCHES = ("warm_start", "look_above", "stop_rises", "range_test")
 # Values of None.  The paper: tau from 1000 doubling to 8000, tau' = tau / 10, ten
 # candidates, kappa 1000 (the authors' program has 1e6, which only explores).
 DEFAULTS: dict[str, dict[str, Any]] = {
@@ -30,10 +27,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "eps": 0.0,
         "anchor": "none",
         "decay_share": 0.2,
-        "continue_winner": False,
-        "stop_hopeless": False,
         "warm_start": False,
-        "hold_rate": False,
         "look_above": False,
         "stop_rises": False,
         "range_test": False,
@@ -50,10 +44,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "eps": 0.05,
         "anchor": "wsd",
         "decay_share": 0.2,
-        "continue_winner": True,
-        "stop_hopeless": True,
         "warm_start": True,
-        "hold_rate": True,
         "look_above": True,
         "stop_rises": True,
         "range_test": False,
@@ -101,21 +92,14 @@ class Options:
         twice the first stage's winner times the anchor; with "none" in the whole interval.
     decay_share : float
         Of the steps after warm-up, over which "wsd" goes to zero; in (0, 1].
-    continue_winner : bool
-        Training continues on the winner's branch; otherwise its steps run again.
-    stop_hopeless : bool
-        A candidate clearly behind the best candidate at the same step is stopped.
     warm_start : bool
-        The Gaussian process also uses the trials of the previous stage.
-    hold_rate : bool
-        The first candidate of a warm-started run, the middle of the interval, is left for a
-        smaller rate only where that promises more by ``eps`` of the fall since the run began.
+        The rate in use is the first candidate of a stage and stays unless clearly beaten; the
+        Gaussian process also uses the trials of the previous stage.
     look_above : bool
         Rates are searched in trials that decay to zero, upwards from the rate that warm-up ended at
         and downwards only after a fall of the loss (`learning_rate.state_machine.decayed_trials`);
         needs a finite ``max_overhead``.  The options on trials at constant rates then do nothing:
-        ``trial_fraction``, ``kappa``, ``validation``, ``continue_winner``, ``stop_hopeless``,
-        ``warm_start`` and ``hold_rate``.
+        ``trial_fraction``, ``kappa``, ``validation`` and ``warm_start``.
     stop_rises : bool
         Where the loss of the kept branch clearly rises again
         (`learning_rate.state_machine.divergence_detector`), and not by the data
@@ -155,10 +139,7 @@ class Options:
     eps: float | None = None
     anchor: str | None = None
     decay_share: float | None = None
-    continue_winner: bool | None = None
-    stop_hopeless: bool | None = None
     warm_start: bool | None = None
-    hold_rate: bool | None = None
     look_above: bool | None = None
     stop_rises: bool | None = None
     range_test: bool | None = None
@@ -220,10 +201,7 @@ class Settings:
     eps: float
     anchor: str
     decay_share: float
-    continue_winner: bool
-    stop_hopeless: bool
     warm_start: bool
-    hold_rate: bool
     look_above: bool
     stop_rises: bool
     range_test: bool

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from topoloom.app.requests.renamed import OPTIONS
+from topoloom.app.requests.renamed import OPTIONS, REMOVED_OPTIONS
 
 ABOUT_TOPOLOGIES = frozenset({"design", "files", "frontier", "measure", "optimum", "topology"})
 """The commands of `app.cli.commands.topologies`."""
@@ -74,13 +74,16 @@ def current_spelling(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     given = {word.partition("=")[0] for word in words[:end]}
     for place, word in enumerate(words[:end]):
         option, equals, value = word.partition("=")
+        if option in REMOVED_OPTIONS:
+            notes.append(f"`{option}` has no effect")
         if (now := OPTIONS.get(option)) is None:
             continue
         if now in given:
             raise typer.BadParameter(f"must not be combined with {now}", param_hint=option)
         words[place] = f"{now}{equals}{value}"
         notes.append(f"`{option}` is now `{now}`")
-    return words, notes
+    kept = [word for word in words[:end] if word not in REMOVED_OPTIONS]
+    return [*kept, *words[end:]], notes
 
 
 def _current_command(arguments: list[str]) -> tuple[list[str], list[str]]:

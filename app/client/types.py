@@ -705,6 +705,7 @@ class Deprecations(TypedDict):
 
     since: str
     members: dict[str, str]
+    removed: dict[str, str]
     values: dict[str, dict[str, str]]
     paths: dict[str, str]
     routes: dict[str, str]
@@ -1363,10 +1364,7 @@ class LrOptions(TypedDict):
     eps: float
     anchor: Literal["cosine", "wsd", "none"]
     decay_share: float
-    continue_winner: bool
-    stop_hopeless: bool
     warm_start: bool
-    hold_rate: bool
     look_above: bool
     stop_rises: bool
     range_test: bool
@@ -1414,15 +1412,15 @@ class LrSessionRequest(TypedDict):
     eps: NotRequired[float]
     anchor: NotRequired[Literal["cosine", "wsd", "none"]]
     decay_share: NotRequired[float]
-    continue_winner: NotRequired[bool]
-    stop_hopeless: NotRequired[bool]
     warm_start: NotRequired[bool]
-    hold_rate: NotRequired[bool]
     look_above: NotRequired[bool]
     stop_rises: NotRequired[bool]
     range_test: NotRequired[bool]
     group_ratios: NotRequired[list[str]]
     max_overhead: NotRequired[float | Literal["inf"]]
+    continue_winner: NotRequired[Any]
+    hold_rate: NotRequired[Any]
+    stop_hopeless: NotRequired[Any]
 
 
 class MeasuredRow(TypedDict):

@@ -21,7 +21,13 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from topoloom.app.requests.field_errors import PlacedError
-from topoloom.app.requests.renamed import MEMBERS, both_names, current_names, former_names
+from topoloom.app.requests.renamed import (
+    MEMBERS,
+    both_names,
+    current_names,
+    former_names,
+    without_removed,
+)
 
 FRACTION = re.compile(r"^[0-9]{1,9}(/[0-9]{0,8}[1-9][0-9]{0,8}|\.[0-9]{1,9})?$", re.ASCII)
 
@@ -31,11 +37,12 @@ class Request(BaseModel):
 
     Texts hold neither NUL, which PostgreSQL refuses, nor surrogates, which UTF-8 cannot encode;
     JSON escapes can express both.  ``former`` lists the former names of members, which the request
-    accepts, too.
+    accepts, too; ``removed`` lists former members that it accepts without effect.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     former: ClassVar[tuple[str, ...]] = ()
+    removed: ClassVar[tuple[str, ...]] = ()
 
     @model_validator(mode="before")
     @classmethod
@@ -43,18 +50,22 @@ class Request(BaseModel):
         for name, part in value.items() if isinstance(value, dict) else ():
             if (place := _unencodable(part, f"/{name}")) is not None:
                 raise PlacedError(place, "must be text that UTF-8 can encode, without NUL")
+        if cls.removed and isinstance(value, dict):
+            value = without_removed(value, cls.removed)
         return current_names(value, cls.former) if cls._has_renamed(value) else value
 
     @classmethod
     def __get_pydantic_json_schema__(
         cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        """Return the schema with the former names of members, as deprecated."""
+        """Return the schema with former members, as deprecated."""
         schema = handler(core_schema)
         properties = handler.resolve_ref_schema(schema).get("properties", {})
         for old in cls.former:
             described = {"deprecated": True, "description": f"former name of {MEMBERS[old]}"}
             properties[old] = properties[MEMBERS[old]] | described
+        for old in cls.removed:
+            properties[old] = {"deprecated": True, "description": "has no effect"}
         return schema
 
     def replace(self, **values: Any) -> None:

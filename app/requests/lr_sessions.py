@@ -19,6 +19,7 @@ from topoloom.app.requests.base import Request
 from topoloom.app.requests.options import lr_sessions as table
 from topoloom.app.requests.options.lr_sessions import AnchorName, MethodName, ValidationName
 from topoloom.app.requests.printable import printable
+from topoloom.app.requests.renamed import REMOVED
 from topoloom.app.store.lr_records import Observation
 from topoloom.learning_rate import Options
 
@@ -66,6 +67,8 @@ class LrSessionRequest(Request):
         json_schema_extra={"examples": [{"min_lr": 1e-4, "max_lr": 0.1, "total_steps": 10_000}]},
     )
 
+    removed = REMOVED
+
     name: Annotated[str, AfterValidator(printable)] = table.NAME.field(max_length=80)
     min_lr: StrictFloat = _FIELDS["min_lr"].field()
     max_lr: StrictFloat = _FIELDS["max_lr"].field()
@@ -84,10 +87,7 @@ class LrSessionRequest(Request):
     eps: StrictFloat = _FIELDS["eps"].field()
     anchor: AnchorName = _FIELDS["anchor"].field()
     decay_share: StrictFloat = _FIELDS["decay_share"].field()
-    continue_winner: StrictBool = _FIELDS["continue_winner"].field()
-    stop_hopeless: StrictBool = _FIELDS["stop_hopeless"].field()
     warm_start: StrictBool = _FIELDS["warm_start"].field()
-    hold_rate: StrictBool = _FIELDS["hold_rate"].field()
     look_above: StrictBool = _FIELDS["look_above"].field()
     stop_rises: StrictBool = _FIELDS["stop_rises"].field()
     range_test: StrictBool = _FIELDS["range_test"].field()

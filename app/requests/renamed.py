@@ -28,6 +28,9 @@ MEMBERS: Mapping[str, str] = MappingProxyType(
 )
 """Former member of a request -> member.  Cache keys have the former names."""
 
+REMOVED = ("continue_winner", "hold_rate", "stop_hopeless")
+"""Former members of a request for a learning-rate session, which have no effect."""
+
 WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {"kind": MappingProxyType({"time": "workload", "faults": "fault-analysis"})}
 )
@@ -48,9 +51,14 @@ OPTIONS: Mapping[str, str] = MappingProxyType(
         for old, new in MEMBERS.items()
         if old not in ("over", "question")
     }
-    | {"--opponent": "--baseline"}
+    | {"--opponent": "--baseline", "--labels": "--slack"}
 )
 """Former option of the command line -> option."""
+
+REMOVED_OPTIONS = frozenset(
+    f"--{opposite}{name}".replace("_", "-") for name in REMOVED for opposite in ("", "no-")
+)
+"""Former flags of the command line, which have no effect."""
 
 
 def current_names(value: Mapping[str, Any], former: Iterable[str]) -> dict[str, Any]:
@@ -75,6 +83,16 @@ def current_names(value: Mapping[str, Any], former: Iterable[str]) -> dict[str, 
             raise PlacedError(f"/{old}", f"must be absent, or equal {new}, which replaces it")
         if held:
             members[new] = held[0]
+    return members
+
+
+def without_removed(value: Mapping[str, Any], removed: Iterable[str]) -> dict[str, Any]:
+    """Return the members of a request without those that have no effect; note these in `SENT`."""
+    members = dict(value)
+    for name in removed:
+        if name in members:
+            del members[name]
+            note_former(name, name)
     return members
 
 

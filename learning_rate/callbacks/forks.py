@@ -2,8 +2,8 @@
 
 A fork shares the memory of the trainer copy-on-write: model, optimizer, data, generators and the
 loop itself.  It returns from `TuningCallback.step` with the rate of its candidate, runs the loop
-until the trial ends, writes its reports and its state into a file, and exits.  The trainer waits,
-reports one candidate after the other to the tuner, and continues from the state of the winner.
+until the trial ends, writes its reports into a file, and exits.  The trainer waits, and reports
+one candidate after the other to the tuner, which then restores a checkpoint.
 Side effects of the loop happen once in every fork; buffered output of a fork is dropped.
 """
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from topoloom.learning_rate.callbacks.batch_replay import bytes_of
-from topoloom.learning_rate.callbacks.snapshot import Stateful, pytorch, take
+from topoloom.learning_rate.callbacks.snapshot import Stateful, pytorch
 from topoloom.learning_rate.callbacks.storage import read, write
 from topoloom.learning_rate.errors import CannotRestore, InvalidOptions
 from topoloom.learning_rate.state_machine.candidate_rounds import branches, has_ended
@@ -122,7 +122,7 @@ class Forks:
                     sys.stderr.flush()
                     child = os.fork()
                     if not child:
-                        return _as_fork(branch, path, parts)
+                        return _as_fork(branch, path)
                     children.append(child)
                 for child in children:
                     os.waitpid(child, 0)
@@ -132,13 +132,13 @@ class Forks:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
-def _as_fork(state: State, path: Path, parts: Mapping[str, Stateful]) -> Branch:
+def _as_fork(state: State, path: Path) -> Branch:
     pytorch().set_num_threads(1)  # a fork has no OpenMP threads
 
     def finish(reports: list[list[float]]) -> NoReturn:
         code = 1
         try:
-            write(path, {"reports": reports, "now": take(parts)})
+            write(path, {"reports": reports})
             code = 0
         finally:
             os._exit(code)  # skips the trainer's exit handlers

@@ -14,7 +14,7 @@ from topoloom.learning_rate.callbacks.parts import batches_of, named_parts, opti
 from topoloom.learning_rate.callbacks.progress import LOG, Progress, Writer
 from topoloom.learning_rate.callbacks.ranks import Ranks, is_one_of_many, together
 from topoloom.learning_rate.callbacks.rates import Rates
-from topoloom.learning_rate.callbacks.snapshot import Stateful, put_back
+from topoloom.learning_rate.callbacks.snapshot import Stateful
 from topoloom.learning_rate.callbacks.start_checks import (
     check_evaluate,
     check_room,
@@ -197,7 +197,6 @@ class TuningCallback:
             self._rates.set(results.action.lr, results.action.scales)
             return False
         for result in results:
-            put_back(result["now"], self._parts)
             for report in result["reports"]:
                 self._report(report)
             self._carry_out()

@@ -1,4 +1,4 @@
-"""Forecast candidates, stop hopeless candidates, choose the winner."""
+"""Forecast candidates, and choose the winner."""
 
 import math
 import statistics
@@ -12,8 +12,6 @@ from topoloom.learning_rate.state_machine.stage_plan import evaluation_interval,
 from topoloom.learning_rate.state_machine.state import Attempt, State
 
 EXPLOSION = 3.0  # times the loss of the untrained model
-HOPELESS_SHARE = 0.25  # of the best candidate's gain, lost at the same step
-CLEAR = 2.0  # standard errors
 
 
 def has_exploded(first: Sequence[float], loss: float) -> bool:
@@ -53,38 +51,6 @@ def judge_attempt(state: State, attempt: Attempt) -> Attempt:
     return replace(attempt, status=status, forecast=predicted.mean, deviation=predicted.deviation)
 
 
-def hopeless(state: State, attempt: Attempt) -> Attempt | None:
-    """Return the attempt as hopeless, or None while it may still win.
-
-    Candidates see the same batches, so that they are compared step by step: over the last
-    third of what it has run, its loss is above the best finished candidate's by `CLEAR`
-    standard errors and by `HOPELESS_SHARE` of what that one had gained by then.  Candidates
-    that were chosen together do not know of each other, and may be run at the same time.
-    """
-    known = state.attempts[: state.round_start]
-    done = [other for other in known if other.status == "finished"]
-    steps = len(attempt.losses)
-    if not done or steps < max(4, state.trial_steps // 2):
-        return None
-    best = min(done, key=lambda other: other.forecast or 0.0)
-    window = max(3, steps // 3)
-    if len(best.losses) < steps:
-        return None
-    mine, theirs = attempt.losses[-window:], best.losses[steps - window : steps]
-    if not all(map(usable, (*mine, *theirs, best.losses[0]))):
-        return None
-    gaps = [a - b for a, b in zip(mine, theirs, strict=True)]
-    gap, gain = statistics.fmean(gaps), best.losses[0] - statistics.fmean(theirs)
-    if gap <= CLEAR * statistics.stdev(gaps) / math.sqrt(window) or gap <= HOPELESS_SHARE * gain:
-        return None
-    if gain <= 0:
-        return None
-    behind = (best.forecast or 0.0) + gap
-    return replace(
-        attempt, status="hopeless", forecast=behind, deviation=(best.deviation or 0.0) + gap
-    )
-
-
 def trials_of(attempts: Sequence[Attempt]) -> list[Trial]:
     """Return the trials of ended candidates, for the search."""
     return [
@@ -107,8 +73,7 @@ def winner(state: State) -> Attempt | None:
     decaying early.  The gain that ``eps`` is a share of is that from the stage's start.
 
     Where the stage began at a rate in use, which is then the first candidate, that rate
-    stays unless the best forecast is below its own by more than both deviations.  For the first
-    stage see `_held`.
+    stays unless the best forecast is below its own by more than both deviations.
     """
     done = [attempt for attempt in state.attempts if attempt.status == "finished"]
     if not done:
@@ -125,28 +90,8 @@ def winner(state: State) -> Attempt | None:
         doubt = math.hypot(control.deviation or 0.0, best.deviation or 0.0)
         if _mean(control) - _mean(best) <= max(margin, doubt):
             return control
-    if (held := _held(state, best, level)) is not None:
-        return held
     limit = _pessimistic(best) + margin
     return max((a for a in done if _pessimistic(a) <= limit), key=lambda attempt: attempt.rate)
-
-
-def _held(state: State, best: Attempt, level: float) -> Attempt | None:
-    """Return the run's first candidate where a smaller rate is best and promises little more.
-
-    Where the loss hardly falls any more all rates promise about the same, and the smallest a
-    little more than the others, by the noise that it saves at once.
-    """
-    settings, control = state.settings, state.attempts[0]
-    first = [loss for loss in state.first if usable(loss)]
-    chosen_before = state.rate is not None or not settings.warm_start
-    if not settings.hold_rate or chosen_before or not first:
-        return None
-    if control.status != "finished" or best.rate >= control.rate:
-        return None
-    fall = statistics.median(first) - min(level, _mean(best))
-    lost = _mean(control) - _mean(best)
-    return control if lost <= settings.eps * fall else None
 
 
 def _mean(attempt: Attempt) -> float:

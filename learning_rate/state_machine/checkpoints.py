@@ -34,10 +34,8 @@ def _kept(state: State, slot: str) -> tuple[str, ...]:
         kept |= {UNTRAINED, "flat-start", "flat-end"}
     if safe_interval(state):
         kept |= {other for other in (state.safe_slot, state.new_slot) if other is not None}
-    if state.phase in ("save_trial", "restore_stage"):
-        finished = [a for a in state.attempts if a.status == "finished" and not state.looking]
+    if state.phase == "restore_stage":
         kept |= {state.stage_slot}
-        kept |= {a.slot for a in finished if state.settings.continue_winner}
     return tuple(sorted(kept))
 
 

@@ -2,12 +2,14 @@
 
 from typing import Any
 
+REMOVED = ("continue_winner", "hold_rate", "stop_hopeless")  # options of version 11 and before
+
 
 def in_present_version(document: dict[str, Any]) -> dict[str, Any]:
     """Return the document of a state in the present version; others as they are.
 
     >>> in_present_version({"version": 9})["version"]
-    11
+    12
     """
     for version, newer in enumerate(_NEWER, start=1):
         if document.get("version") == version:
@@ -31,7 +33,7 @@ def _of_version_2(document: dict[str, Any]) -> dict[str, Any]:
     """Return a document of before decay lengths, with a decay share of a fifth."""
     settings = document.get("settings")
     if isinstance(settings, dict):
-        settings = {"decay_share": 0.2, "hold_rate": False, **settings}
+        settings = {"decay_share": 0.2, **settings}
     return {**document, "settings": settings, "version": 3}
 
 
@@ -94,6 +96,14 @@ def _of_version_10(document: dict[str, Any]) -> dict[str, Any]:
     return {"flat": None, **document, "version": 11}
 
 
+def _of_version_11(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a document of before three options of trials at constant rates went, without them."""
+    settings = document.get("settings")
+    if isinstance(settings, dict):
+        settings = {name: settings[name] for name in settings if name not in REMOVED}
+    return {**document, "settings": settings, "version": 12}
+
+
 def _without_scales(record: Any) -> Any:
     """Return the document of an action, an attempt or a stage of before ratios."""
     if not isinstance(record, dict):
@@ -106,5 +116,5 @@ def _without_scales(record: Any) -> Any:
 
 _NEWER = (
     _of_version_1, _of_version_2, _of_version_3, _of_version_4, _of_version_5, _of_version_6,
-    _of_version_7, _of_version_8, _of_version_9, _of_version_10,
+    _of_version_7, _of_version_8, _of_version_9, _of_version_10, _of_version_11,
 )  # fmt: skip

@@ -61,9 +61,8 @@ def trial_plan(state: State) -> tuple[int, int]:
     """Return how long a trial of the present stage is, and its purse: the steps of all trials.
 
     Without an allowance: tau' = trial_fraction * tau, and a purse for all candidates.  With
-    one, the purse is a share of what is left of it, as if every trial were thrown away;
-    the steps of a stage's winner are given back when it ends, since they count as kept.  A
-    purse of fewer than two trials of `MIN_TRIAL` steps is none at all: (0, 0).
+    one, the purse is a share of what is left of it.  A purse of fewer than two trials of
+    `MIN_TRIAL` steps is none at all: (0, 0).
     """
     settings = state.settings
     steps = max(1, int(settings.trial_fraction * state.tau))

@@ -5,11 +5,7 @@ import random
 from dataclasses import replace
 
 from topoloom.learning_rate.forecasting.forecast import usable
-from topoloom.learning_rate.state_machine.candidate_selection import (
-    hopeless,
-    judge_attempt,
-    winner,
-)
+from topoloom.learning_rate.state_machine.candidate_selection import judge_attempt, winner
 from topoloom.learning_rate.state_machine.checkpoints import (
     going_wrong,
     restore,
@@ -66,7 +62,7 @@ from topoloom.learning_rate.state_machine.state import (
     Stage,
     State,
 )
-from topoloom.learning_rate.state_machine.step_counting import BAD_IN_A_ROW, RECENT, at_look, run
+from topoloom.learning_rate.state_machine.step_counting import BAD_IN_A_ROW, run
 
 
 def begin_stage(state: State) -> State:
@@ -128,19 +124,17 @@ def with_attempt(state: State, rate: float, scales: tuple[float, ...] | None = N
 
 
 def after_trial_steps(state: State, losses: tuple[float, ...]) -> State:
-    """Go on with a trial, evaluate, give it up, or judge it."""
+    """Go on with a trial, evaluate, or judge it."""
     attempt = state.attempts[-1]
     attempt = replace(attempt, losses=attempt.losses + losses, steps=attempt.steps + len(losses))
     state = _with_last(state, attempt)
     if state.bad >= BAD_IN_A_ROW or not all(map(usable, losses)):
         diverged = replace(attempt, status="diverged", forecast=math.nan, deviation=0.0)
-        return _ended(_with_last(state, diverged))
+        return next_attempt(_with_last(state, diverged))
     if validates(state.settings, state.stage):
         every = evaluation_interval(state.trial_steps)
         if attempt.steps % every == 0:
             return replace(state, phase="evaluate", action=Action("evaluate"))
-    elif at_look(state) and (given_up := hopeless(state, attempt)):
-        return _ended(_with_last(state, given_up))
     return _trial_goes_on(state)
 
 
@@ -155,24 +149,12 @@ def _trial_goes_on(state: State) -> State:
     if state.step < state.until:
         return run(state)
     attempt = state.attempts[-1]
-    return _ended(
-        _with_last(
-            state, with_end_loss(attempt) if state.looking else judge_attempt(state, attempt)
-        )
-    )
+    judged = with_end_loss(attempt) if state.looking else judge_attempt(state, attempt)
+    return next_attempt(_with_last(state, judged))
 
 
 def _with_last(state: State, attempt: Attempt) -> State:
     return replace(state, attempts=(*state.attempts[:-1], attempt))
-
-
-def _ended(state: State) -> State:
-    """Keep the end of a trial that may win, else go straight to the next one."""
-    attempt = state.attempts[-1]
-    goes_on = state.settings.continue_winner and not state.looking
-    if goes_on and attempt.status == "finished":
-        return save(state, "save_trial", attempt.slot)
-    return next_attempt(state)
 
 
 def next_attempt(state: State) -> State:
@@ -190,7 +172,7 @@ def _next_ratio(state: State) -> State:
     """Go back to the stage's start for other scales, or continue with the best ones."""
     scales, rate = next_scales(state), state.attempts[state.base or 0].rate
     if scales is None:
-        return _to_winner(decide_scales(state), state.stage_slot, state.stage_start)
+        return _to_winner(decide_scales(state))
     state = replace(state, round_start=len(state.attempts))
     return restore_stage(with_attempt(state, rate, scales))
 
@@ -213,24 +195,18 @@ def _conclude(state: State) -> State:
         state = begun_with_ratios(decide_rate(state))
         if tries_ratios(state):
             return _next_ratio(state)
-        return _to_winner(state, state.stage_slot, state.stage_start)
-    settings, best = state.settings, winner(state)
-    if best is None:
+        return _to_winner(state)
+    if (best := winner(state)) is None:
         lowest = min(attempt.rate for attempt in state.attempts)
-        state = replace(state, rate=max(settings.min_lr, lowest / 2.0))
-        return _to_winner(state, state.stage_slot, state.stage_start)
+        return _to_winner(replace(state, rate=max(state.settings.min_lr, lowest / 2.0)))
     peak = best.rate if state.peak is None else state.peak
-    state = replace(state, rate=best.rate, peak=peak)
-    if not settings.continue_winner:
-        return _to_winner(state, state.stage_slot, state.stage_start)
-    kept = replace(state, recent=(*state.recent, *best.losses)[-RECENT:])
-    if best is state.attempts[-1]:
-        return exploit(replace(kept, phase="exploit"))
-    return _to_winner(kept, best.slot, state.stage_start + best.steps)
+    return _to_winner(replace(state, rate=best.rate, peak=peak))
 
 
-def _to_winner(state: State, slot: str, step: int) -> State:
-    return replace(restore(state, "restore_winner", slot), step=step, bad=0)
+def _to_winner(state: State) -> State:
+    """Go back to the stage's start, which its steps are run from at the chosen rate."""
+    restored = restore(state, "restore_winner", state.stage_slot)
+    return replace(restored, step=state.stage_start, bad=0)
 
 
 def exploit(state: State) -> State:

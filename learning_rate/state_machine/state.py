@@ -9,7 +9,7 @@ from topoloom.learning_rate.options import Settings
 from topoloom.learning_rate.state_machine.former_states import in_present_version
 from topoloom.learning_rate.state_machine.json_codec import decode, encode
 
-VERSION = 11
+VERSION = 12
 UNTRAINED = "safe-0"  # the name of the checkpoint before the first step of warm-up
 PHASES = (
     "warm_up",
@@ -17,7 +17,7 @@ PHASES = (
     "restore_stage",
     "trial",
     "evaluate",
-    "save_trial",
+    "save_trial",  # of a search that version 11 or before has begun
     "restore_winner",
     "exploit",
     "save_safe",
@@ -66,7 +66,7 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A candidate: ``status`` is running, finished, hopeless or diverged.
+    """A candidate: ``status`` is running, finished or diverged.
 
     ``losses`` are those of its training steps, ``evaluations`` its validation losses;
     ``forecast`` and ``deviation`` are known when it has ended; ``scales`` as in `Action`.

@@ -85,23 +85,10 @@ def last_saved(state: State) -> int:
 
 
 def _next_look(state: State) -> int:
-    """Return the step at which a trial is evaluated, or compared with others, next."""
+    """Return the step at which a trial is evaluated next."""
     done = state.step - state.stage_start
     if validates(state.settings, state.stage):
         every = evaluation_interval(state.trial_steps)
-    elif state.settings.stop_hopeless and not state.looking:
-        every = _look_interval(state)
     else:
         return state.until
     return state.stage_start + done - done % every + every
-
-
-def at_look(state: State) -> bool:
-    """Whether a trial is at a point where it is compared with the others."""
-    done = state.step - state.stage_start
-    watched = state.settings.stop_hopeless and not state.looking
-    return watched and done % _look_interval(state) == 0
-
-
-def _look_interval(state: State) -> int:
-    return max(4, -(-state.trial_steps // 4))

@@ -9,7 +9,15 @@ from tests.app.lr_jobs import Job
 from topoloom.app.api.deprecation import PAGE, SINCE
 from topoloom.app.api.routes.explanations import pages
 from topoloom.app.auth.scopes import scope_of
-from topoloom.app.requests.renamed import MEMBERS, OPTIONS, PATHS, WORDS
+from topoloom.app.cli.command_groups import current_spelling
+from topoloom.app.requests.renamed import (
+    MEMBERS,
+    OPTIONS,
+    PATHS,
+    REMOVED,
+    REMOVED_OPTIONS,
+    WORDS,
+)
 from topoloom.app.store.artifacts import key
 
 PAIR = [{"panel": 0, "a": 0, "b": 1}]
@@ -134,6 +142,24 @@ def test_an_observation_takes_both_names(client, name):
     assert ("type" in answer.json()["action"]) == (name == "unsolicited")
 
 
+@pytest.mark.parametrize("name", REMOVED)
+def test_a_member_that_is_gone_has_no_effect_and_is_marked(client, name):
+    asked = {"min_lr": 0.1, "max_lr": 1.0, "total_steps": 100}
+    made = [client.post("/v1/lr-sessions", json=asked | more) for more in ({}, {name: True})]
+    assert [answer.status_code for answer in made] == [201, 201]
+    assert [is_marked(answer) for answer in made] == [False, True]
+    plain, former = (answer.json()["options"] for answer in made)
+    assert former == plain and name not in former
+
+
+def test_a_flag_that_is_gone_has_no_effect_and_is_noted():
+    for flag in REMOVED_OPTIONS:
+        words = ["lr", "create", flag, "--min-lr", "0.1"]
+        kept, notes = current_spelling(words)
+        assert kept == ["lr", "create", "--min-lr", "0.1"]
+        assert notes == [f"`{flag}` has no effect"]
+
+
 @pytest.mark.parametrize("former", PATHS)
 def test_a_former_path_is_served_and_marked(client, former):
     missing = "0" * 64
@@ -232,6 +258,7 @@ def test_a_drawing_is_created_by_post(client):
 def test_the_page_of_former_names_lists_all(client):
     page = client.get(PAGE).json()
     assert page["members"] == dict(MEMBERS) and page["options"] == dict(OPTIONS)
+    assert set(page["removed"]) == {*REMOVED, *REMOVED_OPTIONS}
     shown = client.get(PAGE, headers={"Accept": "text/html"})
     assert shown.headers["Content-Type"].startswith("text/html")
     assert all(name in shown.text for name in (*MEMBERS, *PATHS))

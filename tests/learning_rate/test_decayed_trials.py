@@ -182,7 +182,7 @@ def test_the_allowance_is_kept_whatever_is_seen(steps, overhead, limit, tau, at_
 @pytest.mark.slow
 def test_a_run_begun_before_trials_decayed_goes_on_without():
     asked = options({"look_above": False}, 4000)
-    require_same_from(3, asked, 60, "look_above", "looking")
+    require_same_from(3, asked, 30, "look_above", "looking")
 
 
 @pytest.mark.parametrize("most", [5, 120])

@@ -124,13 +124,13 @@ def test_a_flat_or_short_course_has_no_rise():
 
 
 def test_a_run_begun_before_rises_were_watched_goes_on_without():
-    asked = without_rises(decay_share=0.2, hold_rate=False, look_above=False)
+    asked = without_rises(decay_share=0.2, look_above=False)
     _, toy = trained(asked)
     half, begun = trained(asked, most=40)
     document = json.loads(half.to_json())
     for name in ("floor", "warm_until", "ceiling", "looking"):
         del document[name]
-    for name in ("stop_rises", "decay_share", "hold_rate", "look_above"):
+    for name in ("stop_rises", "decay_share", "look_above"):
         del document["settings"][name]
     old = State.from_document(document | {"version": 1})
     assert old.settings.stop_rises is False

@@ -131,13 +131,6 @@ def test_before_the_first_step_of_a_trial_the_checkpoint_is_restored_again():
     assert observe(again).action == state.action
 
 
-def test_a_finished_trial_becomes_longer():
-    state = state_in("save_trial", look_above=False)
-    longer = overrun(state, [state.attempts[-1].losses[-1]] * 3)
-    assert longer.phase == "save_trial"
-    assert longer.attempts[-1].steps == state.attempts[-1].steps + 3
-
-
 def test_steps_beyond_the_end_are_only_counted():
     state = state_in("exploit")
     end = overrun(state, [1.0] * 900)

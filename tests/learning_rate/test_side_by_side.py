@@ -73,7 +73,7 @@ class Training:
 WAYS = {
     "topoloom": {},
     "late validation": {"validation": "late", "tau_min": 40, "tau_max": 80},
-    "free, retrained": {"anchor": "none", "continue_winner": False},
+    "free": {"anchor": "none"},
     "paper": {"method": "paper", "tau_min": 40, "tau_max": 80, "candidates": 4},
 }
 

@@ -1,4 +1,4 @@
-"""The course of a stage: trials, the winner's branch, the published course."""
+"""The course of a stage: trials, the chosen rate, the published course."""
 
 import math
 
@@ -45,28 +45,10 @@ def test_warm_up_is_linear_and_nothing_is_searched_in_it():
     assert rates == pytest.approx([0.001 * (step // 2 + 1) for step in range(64)])
 
 
-def test_the_winners_branch_goes_on_where_its_trial_ended():
-    state, toy = trained(options({}, 2000))
-    first = state.history[0]
-    best = next(a for a in first.attempts if a.rate == first.rate)
-    assert best.steps > 0
-    tried = sum(a.steps for stage in state.history for a in stage.attempts)
-    won = sum(next((a.steps for a in s.attempts if a.rate == s.rate), 0) for s in state.history)
-    assert toy.run == 2000 + tried - won
-
-
 def test_a_rate_that_explodes_is_never_used():
     state, _ = trained(options({}, 2000, candidates=8), Toy(limit=0.02))
     assert all(stage.rate <= 0.02 for stage in state.history)
-    assert any(a.status in ("diverged", "hopeless") for s in state.history for a in s.attempts)
-
-
-def test_a_candidate_that_is_behind_is_given_up_before_its_end():
-    asked = options({}, 4000, candidates=8, warmup_steps=0, look_above=False)
-    state, _ = trained(asked, Toy(limit=2.0))
-    given_up = [a for s in state.history for a in s.attempts if a.status == "hopeless"]
-    assert given_up
-    assert min(a.steps for a in given_up) < max(a.steps for a in state.history[0].attempts)
+    assert any(a.status == "diverged" for s in state.history for a in s.attempts)
 
 
 def test_where_every_candidate_diverges_the_rate_goes_below_them_all():

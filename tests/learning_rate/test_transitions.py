@@ -19,11 +19,9 @@ WAYS = {
     "constant trials": {},
     "cosine": {"anchor": "cosine"},
     "free": {"anchor": "none"},
-    "free to fall": {"hold_rate": False, "decay_share": 0.2},
+    "late decay": {"decay_share": 0.1},
     "late validation": {"validation": "late", "max_overhead": 0.5},
     "cold": {"warm_start": False},
-    "retrained": {"continue_winner": False},
-    "patient": {"stop_hopeless": False},
     "looking above": {"look_above": True, "max_overhead": 4.0, "tau_min": 80, "tau_max": 160},
     "looking above, side by side": {"look_above": True, "side_by_side": 3, "max_overhead": 0.3},
     "unwatched": {"stop_rises": False},
@@ -31,7 +29,7 @@ WAYS = {
     "unlimited": {"max_overhead": math.inf, "candidates": 3},
     "paper": PAPER,
     "paper with an allowance": PAPER | {"max_overhead": 0.3},
-    "paper, winner goes on": PAPER | {"continue_winner": True},
+    "paper, warm": PAPER | {"warm_start": True},
 }
 ways = pytest.mark.parametrize("way", WAYS)
 

@@ -43,7 +43,6 @@ OPTIONS = {
     "no decay": ({"decay_share": 0.0}, "/decay_share", "greater than 0"),
     "more than a whole decay": ({"decay_share": 1.5}, "/decay_share", "at most 1"),
     "look": ({"look_above": 1}, "/look_above", "true or false"),
-    "hold": ({"hold_rate": 1}, "/hold_rate", "true or false"),
     "validation": ({"validation": "often"}, "/validation", "one of"),
     "warm-up is all": ({"warmup_steps": 600}, "/warmup_steps", "0 to 599"),
     "tau": ({"tau_min": 9, "tau_max": 8}, "/tau_max", "9 to"),
@@ -111,7 +110,7 @@ def spoilt(**changes):
 
 STATES = {
     "no object": ([], "", "object"),
-    "version": (spoilt(version=12), "/version", "must be 1 to 11"),
+    "version": (spoilt(version=13), "/version", "must be 1 to 12"),
     "unknown": (spoilt(more=1), "/more", "not known"),
     "phase": (spoilt(phase="lunch"), "/phase", "one of"),
     "step": (spoilt(step="7"), "/step", "int"),

@@ -15,7 +15,14 @@ from topoloom.app.api.problem_types import PROBLEM_TYPES, PROBLEMS
 from topoloom.app.api.problems import responses
 from topoloom.app.api.strict_http import strict_router
 from topoloom.app.documents.problem import Deprecations, ProblemPage
-from topoloom.app.requests.renamed import MEMBERS, OPTIONS, PATHS, WORDS
+from topoloom.app.requests.renamed import (
+    MEMBERS,
+    OPTIONS,
+    PATHS,
+    REMOVED,
+    REMOVED_OPTIONS,
+    WORDS,
+)
 from topoloom.app.store.errors import NotStored
 
 router = strict_router(tags=["system"])
@@ -124,6 +131,7 @@ async def read_deprecations(request: Request, accept: AcceptDep = None) -> Respo
     page = Deprecations(
         since=SINCE_DAY,
         members=dict(MEMBERS),
+        removed=dict.fromkeys((*REMOVED, *sorted(REMOVED_OPTIONS)), "has no effect"),
         values={member: dict(words) for member, words in WORDS.items()},
         paths=dict(PATHS),
         routes=routes,
