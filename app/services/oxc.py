@@ -1,6 +1,5 @@
 """Allreduce schedules for SimAI-OXC: flows between ranks, by step."""
 
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from topoloom.app.documents.base import Presented
@@ -92,14 +91,13 @@ def _schedule(name: str, count: int) -> "tuple[Schedule, Topology]":
 
 def _halving(count: int) -> "tuple[Schedule, Topology]":
     """Return recursive halving and doubling among 2^k ranks."""
-    from topoloom.schedules.baselines.operation import Operation
-    from topoloom.schedules.baselines.rabenseifner import baseline_run
-    from topoloom.schedules.model.schedule import Collective
-    from topoloom.schedules.model.transcript import Transcript
+    from topoloom.schedules.baselines.rabenseifner import doubling
+    from topoloom.schedules.generate.collectives import reverse
+    from topoloom.schedules.model.schedule import Collective, SequenceSchedule
 
-    # Without latency, halving and doubling are faster than partial sums of the whole buffer.
-    work = Operation(Collective.ALLREDUCE, count, Fraction(1), Fraction(0))
-    run = baseline_run(count, 1, work)
-    if run is None or isinstance(run.schedule, Transcript):
+    if count & (count - 1):
         raise NoSchedule("/algName", f"must be {RING} or {MESH} for {count} ranks: no power of two")
-    return run.schedule, run.topology
+    topology, gather = doubling(count, 1)
+    # The partners are the same in both directions.
+    parts = (reverse(gather, topology), gather)
+    return SequenceSchedule(Collective.ALLREDUCE, topology.digest, parts), topology

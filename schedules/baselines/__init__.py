@@ -1,11 +1,10 @@
-"""Known algorithms for hosts with d ports, each with its closed form and its schedule.
+"""Known algorithms for hosts with d ports, each with its exact time in closed form.
 
-A baseline is a module, or an object, with ``NAME``, ``time`` and ``baseline_run``: the exact time
-in closed form, and a schedule on a topology of its own.  The verifier accepts the schedule, and the
-simulator yields the same time.  `BASELINES` use cables between hosts only, and every hop costs
-alpha.  `ASSUMED_BASELINES` need more hardware, stated as an assumption.  Where a closed form rests
-on an assumption, the assumption favors the baseline; ``docs/explanation/cost-model.md`` derives the
-forms.
+A baseline is a module, or an object, with ``NAME`` and ``time``.  `tests.baseline_runs` has a
+schedule of each: the verifier accepts the schedule, and the simulator yields the same time.
+`BASELINES` use cables between hosts only, and every hop costs alpha.  `ASSUMED_BASELINES` need more
+hardware, stated as an assumption.  Where a closed form rests on an assumption, the assumption
+favors the baseline; ``docs/explanation/cost-model.md`` derives the forms.
 """
 
 from collections.abc import Callable
@@ -23,7 +22,6 @@ from topoloom.schedules.baselines import (
     torus_rings,
     twisted_torus,
 )
-from topoloom.schedules.baselines.baseline_run import BaselineRun
 from topoloom.schedules.baselines.dimension_exchange import SWING, TRIVANCE
 from topoloom.schedules.baselines.full_mesh import FullMesh
 from topoloom.schedules.baselines.operation import (
@@ -43,7 +41,6 @@ __all__ = [
     "PASSES",
     "Baseline",
     "BaselineAlgorithm",
-    "BaselineRun",
     "Operation",
     "assumed_baselines",
     "baselines",
@@ -55,25 +52,22 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class BaselineAlgorithm:
-    """A known algorithm: its time in closed form, and its schedule.
+    """A known algorithm: its time in closed form.
 
-    ``time`` and ``baseline_run`` take hosts, ports and an `Operation`, and return None where the
-    algorithm does not apply.  ``assumption`` states the hardware beyond cables between hosts;
-    ``one_way`` whether its links are unidirectional.
+    ``time`` takes hosts, ports and an `Operation`, and returns None where the algorithm does not
+    apply.  ``assumption`` states the hardware beyond cables between hosts; ``one_way`` whether its
+    links are unidirectional.
     """
 
     name: str
     time: Callable[[int, int, Operation], Baseline | None]
-    baseline_run: Callable[[int, int, Operation], BaselineRun | None]
     assumption: str = ""
     one_way: bool = False
 
 
 def _of(modules: tuple[Any, ...], assumption: str = "") -> tuple[BaselineAlgorithm, ...]:
     return tuple(
-        BaselineAlgorithm(
-            one.NAME, one.time, one.baseline_run, assumption, getattr(one, "ONE_WAY", False)
-        )
+        BaselineAlgorithm(one.NAME, one.time, assumption, getattr(one, "ONE_WAY", False))
         for one in modules
     )
 

@@ -13,12 +13,8 @@ References:
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from math import prod
 from typing import NamedTuple
 
-import numpy as np
-
-from topoloom.schedules.baselines import routed_torus
 from topoloom.schedules.baselines.operation import (
     PASSES,
     Baseline,
@@ -47,7 +43,6 @@ class DimensionExchange:
         least_steps: Sides are radix^q with q at least this.
         reach: Number of links in one direction that carry a message in the s-th step along a
             dimension.
-        plan: The exchanges on a torus, by part of the data and by step.
     """
 
     NAME: str
@@ -55,7 +50,6 @@ class DimensionExchange:
     parts: int
     least_steps: int
     reach: Callable[[int], int]
-    plan: Callable[[tuple[int, ...]], routed_torus.ExchangePlan]
 
     def time(self, nodes: int, degree: int, operation: Operation) -> Baseline | None:
         """Return the least time on a torus whose D <= d / 2 sides are all radix^q, or None.
@@ -69,17 +63,6 @@ class DimensionExchange:
         """
         best = self._best(nodes, degree, operation)
         return best and best.timed
-
-    def baseline_run(
-        self, nodes: int, degree: int, operation: Operation
-    ) -> routed_torus.RoutedRun | None:
-        """Return the torus and its schedule."""
-        best = self._best(nodes, degree, operation)
-        if best is None:
-            return None
-        copies = degree // (2 * len(best.shape))
-        plan = self.plan(best.shape)
-        return routed_torus.routed_run(best.shape, copies, plan, operation, once=best.once)
 
     def _best(self, nodes: int, degree: int, operation: Operation) -> _Way | None:
         ways = self._ways(nodes, degree, operation)
@@ -126,24 +109,7 @@ def reach(step: int) -> int:
     return abs(1 - (-2) ** (step + 1)) // 3
 
 
-def _swing(shape: tuple[int, ...]) -> list[list[routed_torus.Exchange]]:
-    hosts, sides = np.arange(prod(shape)), len(shape)
-    plan = []
-    for first in range(sides):
-        for side in (1, -1):
-            steps = []
-            for step in range(len(hosts).bit_length() - 1):
-                axis = (first + step) % sides
-                place = hosts // prod(shape[axis + 1 :]) % shape[axis]
-                swung = side * (-1) ** (step // sides) * reach(step // sides)
-                steps.append(
-                    routed_torus.Exchange(axis, np.where(place % 2, -swung, swung)[None, :])
-                )
-            plan.append(steps)
-    return plan
-
-
-SWING = DimensionExchange("routed-swing", radix=2, parts=2, least_steps=2, reach=reach, plan=_swing)
+SWING = DimensionExchange("routed-swing", radix=2, parts=2, least_steps=2, reach=reach)
 """Recursive doubling with partners on alternating sides, on sides of 2^q, q >= 2.
 
 Partners of the s-th step along a dimension are r(s) = |1 - (-2)^(s+1)| / 3 apart, and each link
@@ -153,22 +119,8 @@ in every step.
 """
 
 
-def _trivance(shape: tuple[int, ...]) -> list[list[routed_torus.Exchange]]:
-    sides, steps = len(shape), power(prod(shape), 3)
-    return [
-        [
-            routed_torus.Exchange(
-                (first + step) % sides,
-                np.array([[1], [-1]]) * np.full(prod(shape), 3 ** (step // sides)),
-            )
-            for step in range(steps)
-        ]
-        for first in range(sides)
-    ]
-
-
 TRIVANCE = DimensionExchange(
-    "routed-trivance", radix=3, parts=1, least_steps=1, reach=lambda s: 3**s, plan=_trivance
+    "routed-trivance", radix=3, parts=1, least_steps=1, reach=lambda s: 3**s
 )
 """Exchanges among three hosts, in log3 N steps, on sides of 3^q.
 

@@ -11,9 +11,6 @@ from fractions import Fraction
 from itertools import product
 from math import lcm, prod
 
-import numpy as np
-
-from topoloom.schedules.baselines.baseline_run import BaselineRun, fastest_run, gather
 from topoloom.schedules.baselines.operation import (
     PASSES,
     Baseline,
@@ -23,9 +20,7 @@ from topoloom.schedules.baselines.operation import (
 )
 from topoloom.schedules.baselines.partial_sums import Grid
 from topoloom.schedules.baselines.torus_shares import dimension_order
-from topoloom.schedules.model.schedule import Collective, StepSchedule
-from topoloom.schedules.steps.send_arrays import sends
-from topoloom.synth.topology.topology import Topology
+from topoloom.schedules.model.schedule import Collective
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +51,6 @@ class FullMesh:
             return None
         timed = [self._time(shape, degree, operation) for shape in self._shapes(nodes, degree)]
         return faster(*timed) if timed else None
-
-    def baseline_run(self, nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
-        """Return the mesh and its schedule."""
-        best = self.time(nodes, degree, operation)
-        if best is None:
-            return None
-        shapes = self._shapes(nodes, degree)
-        shape = next(one for one in shapes if self._time(one, degree, operation) == best)
-        copies = degree // _links(shape)
-        once = Grid(shape, rings=False, copies=copies).run()
-        return fastest_run(lambda _: _gathered(shape, copies), degree, operation, [once])
 
     def _shapes(self, nodes: int, degree: int) -> Iterator[tuple[int, ...]]:
         """Yield the sides, from 2 up, of meshes with these hosts and at most these ports."""
@@ -104,24 +88,3 @@ def _shares(shape: tuple[int, ...]) -> list[Fraction]:
 
 def _parts(shape: tuple[int, ...]) -> int:
     return lcm(*(share.denominator for share in _shares(shape)))
-
-
-def _gathered(shape: tuple[int, ...], copies: int) -> tuple[Topology, StepSchedule]:
-    hosts = np.arange(prod(shape)).reshape(shape)
-    rings = [(axis, by) for axis, side in enumerate(shape) for by in range(1, side)]
-    ends = [np.roll(hosts, -by, axis).ravel() for axis, by in rings for _ in range(copies)]
-    topology = Topology.direct(hosts.size, np.tile(hosts.ravel(), len(ends)), np.concatenate(ends))
-    whole = _parts(shape)
-    widths = [int(share * whole) for share in _shares(shape)]
-    steps: list[list[np.ndarray]] = [[] for _ in shape]
-    for copy, first in product(range(copies), range(len(shape))):
-        low, spread, owner = copy * whole + sum(widths[:first]), [hosts], hosts.ravel()
-        for step, axis in enumerate(dimension_order(first, len(shape))):
-            reached = list(spread)
-            for holder, by in product(spread, range(1, shape[axis])):
-                target = np.roll(holder, -by, axis)
-                part = (owner, low, widths[first], copy)
-                steps[step].append(sends(holder.ravel(), target.ravel(), *part))
-                reached.append(target)
-            spread = reached
-    return topology, gather(topology, whole * copies, steps)

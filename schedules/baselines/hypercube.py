@@ -6,11 +6,7 @@ References:
 """
 
 from fractions import Fraction
-from itertools import product
 
-import numpy as np
-
-from topoloom.schedules.baselines.baseline_run import BaselineRun, fastest_run, gather
 from topoloom.schedules.baselines.operation import (
     PASSES,
     Baseline,
@@ -19,9 +15,7 @@ from topoloom.schedules.baselines.operation import (
     step_baseline,
 )
 from topoloom.schedules.baselines.partial_sums import Grid
-from topoloom.schedules.model.schedule import Collective, StepSchedule
-from topoloom.schedules.steps.send_arrays import sends
-from topoloom.synth.topology.topology import Topology
+from topoloom.schedules.model.schedule import Collective
 
 NAME = "recursive-doubling"
 
@@ -53,32 +47,5 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     return faster(found, _grid(dimensions, degree).time(NAME, degree, operation))
 
 
-def baseline_run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
-    """Return the hypercube and its schedule."""
-    if time(nodes, degree, operation) is None:
-        return None
-    dimensions = nodes.bit_length() - 1
-    made = _doubling(dimensions, degree // dimensions)
-    once = _grid(dimensions, degree).run()
-    return fastest_run(lambda _: made, degree, operation, [once])
-
-
 def _grid(dimensions: int, degree: int) -> Grid:
     return Grid((2,) * dimensions, rings=False, copies=degree // dimensions)
-
-
-def _doubling(dimensions: int, parallel: int) -> tuple[Topology, StepSchedule]:
-    """Return recursive doubling; part j of every shard starts at dimension j."""
-    hosts = np.arange(1 << dimensions)
-    ends = [hosts ^ (1 << axis) for axis in range(dimensions) for _ in range(parallel)]
-    topology = Topology.direct(len(hosts), np.tile(hosts, len(ends)), np.concatenate(ends))
-    steps: list[list[np.ndarray]] = [[] for _ in range(dimensions)]
-    for axis, link in product(range(dimensions), range(parallel)):
-        spread = np.zeros(1, np.int64)
-        for step, sent in enumerate(steps):
-            over = 1 << (axis + step) % dimensions
-            shards = hosts[:, None] ^ spread
-            part = axis * parallel + link
-            sent.append(sends(hosts[:, None], hosts[:, None] ^ over, shards, part, 1, link))
-            spread = np.concatenate([spread, spread ^ over])
-    return topology, gather(topology, dimensions * parallel, steps)

@@ -3,26 +3,16 @@
 Hosts that differ in one coordinate form a *line*: a two-way ring, or a complete graph.  On a line
 every host gathers the sums of the others and adds them up for the next dimension.  A link carries
 one buffer in a step, however many contributions the buffer holds.  The data is cut into one equal
-part per dimension; part j starts with dimension j and takes the others in cyclic order.  Schedules
-cannot express partial sums in one pass, so the run is a transcript.
+part per dimension; part j starts with dimension j and takes the others in cyclic order.
 """
 
 from collections import Counter
 from fractions import Fraction
 from functools import lru_cache
-from itertools import product
-from math import prod
 from typing import NamedTuple
 
-import numpy as np
-
-from topoloom.schedules.baselines.baseline_run import BaselineRun
 from topoloom.schedules.baselines.operation import Baseline, Operation
 from topoloom.schedules.baselines.torus_shares import dimension_order
-from topoloom.schedules.baselines.torus_topology import shifted_hosts
-from topoloom.schedules.model.schedule import Collective
-from topoloom.schedules.model.transcript import Message, Span, Transcript
-from topoloom.synth.topology.topology import Topology
 
 
 class Grid(NamedTuple):
@@ -54,6 +44,7 @@ class Grid(NamedTuple):
     def time(self, name: str, degree: int, operation: Operation) -> Baseline:
         """Return the time on hosts of ``degree`` ports: a step lasts as long as its busiest link.
 
+        >>> from topoloom.schedules.model.schedule import Collective
         >>> work = Operation(Collective.ALLREDUCE, 12, Fraction(4), Fraction(10))
         >>> Grid((2, 2, 3), rings=False).time("mesh", 4, work).seconds
         Fraction(42, 1)
@@ -66,60 +57,6 @@ class Grid(NamedTuple):
             taken += count * (operation.alpha_seconds + busiest)
             steps += count
         return Baseline(name, taken, steps, 1)
-
-    def run(self) -> BaselineRun:
-        """Return the grid and the messages of the allreduce."""
-        hosts = np.arange(prod(self.shape))
-        ends = [
-            (hosts, shifted_hosts(hosts, self.shape, axis, by))
-            for axis in range(len(self.shape))
-            for by, *_ in self.steps(axis)[0]
-            for _ in range(self.copies)
-        ]
-        columns = (np.concatenate(part) for part in zip(*ends, strict=True))
-        topology = Topology.direct(len(hosts), *columns)
-        return BaselineRun(topology, self._transcript(hosts))
-
-    def _transcript(self, hosts: np.ndarray) -> Transcript:
-        axes, messages = range(len(self.shape)), list[Message]()
-        for first in axes:
-            sums = [1 << host for host in hosts.tolist()]
-            brought: list[tuple[int, ...]] = [()] * len(sums)
-            for axis in dimension_order(first, len(axes)):
-                sums, brought = self._add_line(messages, axis, first, sums, brought)
-        bounds = tuple(2 * len(axes) * host for host in range(len(hosts) + 1))
-        return Transcript(Collective.ALLREDUCE, bounds, tuple(messages))
-
-    def _add_line(
-        self,
-        messages: list[Message],
-        axis: int,
-        part: int,
-        sums: list[int],
-        brought: list[tuple[int, ...]],
-    ) -> tuple[list[int], list[tuple[int, ...]]]:
-        """Add the messages along all lines of a dimension; return the sums and their messages.
-
-        Around a ring a host passes on what arrived from the same side one step before.
-        """
-        hosts, before = np.arange(len(sums)), dict[tuple[int, int], int]()
-        totals, arrived = sums[:], [list(needs) for needs in brought]
-        for step in self.steps(axis):
-            new = dict[tuple[int, int], int]()
-            for (by, low, past), source in product(step, hosts.tolist()):
-                target = int(shifted_hosts(hosts[source], self.shape, axis, by))
-                mask, needs = sums[source], brought[source]
-                if (by, source) in before:
-                    needs = (before[by, source],)
-                    mask = messages[before[by, source]].spans[0].contributions
-                new[by, target] = len(messages)
-                arrived[target].append(len(messages))
-                totals[target] |= mask
-                first = (2 * part + low) * len(sums)
-                span = Span(first, first + (past - low) * len(sums), mask)
-                messages.append(Message(source, target, (span,), needs))
-            before = new
-        return totals, [tuple(needs) for needs in arrived]
 
 
 @lru_cache(maxsize=4096)

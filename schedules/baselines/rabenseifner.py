@@ -10,7 +10,6 @@ from fractions import Fraction
 import numpy as np
 
 from topoloom.schedules.baselines import window_sums
-from topoloom.schedules.baselines.baseline_run import BaselineRun, fastest_run, gather
 from topoloom.schedules.baselines.operation import (
     PASSES,
     Baseline,
@@ -19,7 +18,7 @@ from topoloom.schedules.baselines.operation import (
     step_baseline,
 )
 from topoloom.schedules.model.schedule import Collective, StepSchedule
-from topoloom.schedules.steps.send_arrays import sends
+from topoloom.schedules.steps.send_arrays import allgather_from_sends, normalized_schedule, sends
 from topoloom.synth.topology.topology import Topology
 
 NAME = "switch-rabenseifner"
@@ -46,15 +45,8 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     return faster(found, window_sums.time(NAME, nodes, 1, operation))
 
 
-def baseline_run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
-    """Return recursive doubling with a link per pair of partners, as wide as a host's ports."""
-    if time(nodes, degree, operation) is None:
-        return None
-    sums = window_sums.run(nodes, degree, 1, operation)
-    return fastest_run(lambda _: _doubling(nodes, degree), degree, operation, [sums])
-
-
-def _doubling(nodes: int, ports: int) -> tuple[Topology, StepSchedule]:
+def doubling(nodes: int, ports: int) -> tuple[Topology, StepSchedule]:
+    """Return the allgather of 2^k hosts, with a link of all ports per pair of partners."""
     hosts, steps = np.arange(nodes), range(nodes.bit_length() - 1)
     links = [(int(host), int(host) ^ (1 << step), ports) for step in steps for host in hosts]
     topology = Topology(range(nodes), links)
@@ -71,4 +63,5 @@ def _doubling(nodes: int, ports: int) -> tuple[Topology, StepSchedule]:
         ]
         for step in steps
     ]
-    return topology, gather(topology, 1, sent)
+    gather = allgather_from_sends(topology.node_count, 1, sent)
+    return topology, normalized_schedule(gather, topology)

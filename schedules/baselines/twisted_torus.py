@@ -9,10 +9,7 @@ References:
 from fractions import Fraction
 from math import isqrt
 
-from topoloom.schedules.baselines.baseline_run import BaselineRun, fastest_run
 from topoloom.schedules.baselines.operation import PASSES, Baseline, Operation, step_baseline
-from topoloom.schedules.model.schedule import StepSchedule
-from topoloom.synth.topology.topology import Topology
 
 NAME = "twisted-torus"
 
@@ -36,20 +33,3 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
         return None
     wire = Fraction(nodes - 1, nodes) * Fraction(degree, 4)
     return step_baseline(NAME, nodes, side, wire, operation, nodes - 1)
-
-
-def baseline_run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
-    """Return the torus and breadth-first broadcast on it."""
-    if time(nodes, degree, operation) is None:
-        return None
-    made = _broadcast(isqrt(nodes // 2))
-    return fastest_run(lambda _: made, degree, operation)
-
-
-def _broadcast(side: int) -> tuple[Topology, StepSchedule]:
-    from topoloom.schedules.steps import bfb
-    from topoloom.synth.families.torus import TwistedTorus
-    from topoloom.synth.recipes.build import build
-
-    topology = build(TwistedTorus(2 * side, side, side))
-    return topology, bfb.allgather(topology)

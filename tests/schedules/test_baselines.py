@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.baseline_runs import RUNS
 from tests.cases import for_every
 from topoloom.schedules.baselines import (
     ASSUMED_BASELINES,
@@ -28,6 +29,10 @@ from topoloom.synth.evaluation.cost import all_to_all_bound, lower_bound
 ALPHA = Fraction(1, 10**5)
 RATE = Fraction(100 * 10**9, 8)
 EVERY = {one.name: one for one in BASELINES + ASSUMED_BASELINES}
+
+
+def test_every_baseline_has_a_run():
+    assert RUNS.keys() == EVERY.keys()
 
 
 def workload(size, collective=Collective.ALLREDUCE, alpha=ALPHA):
@@ -80,9 +85,7 @@ def test_a_baseline_takes_what_its_schedule_is_simulated_to_take(
     name, nodes, degree, size, collective, overhead, chunk
 ):
     work = Operation(collective, size, RATE, ALPHA, overhead, chunk)
-    timed, running = (
-        ask(nodes, degree, work) for ask in (EVERY[name].time, EVERY[name].baseline_run)
-    )
+    timed, running = (ask(nodes, degree, work) for ask in (EVERY[name].time, RUNS[name]))
     assert (timed is None) == (running is None)
     if timed is not None:
         require_valid(running)
@@ -115,7 +118,7 @@ SERVED = {
 def test_every_baseline_runs_where_it_should(name, size):
     for nodes, degree in SERVED[name]:
         work = Operation(Collective.ALLREDUCE, size, RATE, ALPHA, ALPHA / 10, ALPHA / 30)
-        running = EVERY[name].baseline_run(nodes, degree, work)
+        running = RUNS[name](nodes, degree, work)
         require_valid(running)
         assert EVERY[name].time(nodes, degree, work).seconds == running.seconds(degree, work)
 
@@ -123,14 +126,14 @@ def test_every_baseline_runs_where_it_should(name, size):
 @pytest.mark.parametrize("name", [one.name for one in BASELINES])
 def test_a_baseline_plugs_no_more_ports_than_hosts_have(name):
     for nodes, degree in SERVED[name]:
-        topology = EVERY[name].baseline_run(nodes, degree, workload(1000)).topology
+        topology = RUNS[name](nodes, degree, workload(1000)).topology
         assert max(*topology.out_degrees, *topology.in_degrees) <= degree
 
 
 @pytest.mark.parametrize(("nodes", "degree"), [(2, 4), (13, 2), (40, 4), (27, 3), (16, 4)])
 @pytest.mark.parametrize("name", ["switch-bruck", "switch-rabenseifner"])
 def test_behind_a_switch_no_host_uses_more_ports_at_a_time_than_it_has(name, nodes, degree):
-    running = EVERY[name].baseline_run(nodes, degree, workload(1000, Collective.ALLGATHER))
+    running = RUNS[name](nodes, degree, workload(1000, Collective.ALLGATHER))
     if running is None:
         return
     width = {(link.source, link.target): link.capacity for link in running.topology.links}
@@ -150,7 +153,7 @@ def test_no_baseline_is_billed_more_for_all_to_all_than_its_routes_take(
 ):
     work = Operation(Collective.ALL_TO_ALL, size, RATE, ALPHA, overhead)
     for one in BASELINES:
-        timed, running = one.time(nodes, degree, work), one.baseline_run(nodes, degree, work)
+        timed, running = one.time(nodes, degree, work), RUNS[one.name](nodes, degree, work)
         assert (timed is None) == (running is None)
         if timed is not None:
             require_valid(running)
@@ -254,11 +257,11 @@ def test_a_collective_with_a_root_has_no_baseline():
 )
 def test_hosts_that_cannot_run_a_baseline_have_none(name, nodes, degree):
     assert EVERY[name].time(nodes, degree, workload(1000)) is None
-    assert EVERY[name].baseline_run(nodes, degree, workload(1000)) is None
+    assert RUNS[name](nodes, degree, workload(1000)) is None
 
 
 def test_double_trees_send_down_piece_by_piece_what_their_roots_have_summed_up():
-    tree = EVERY["double-binary-tree"].baseline_run(12, 4, workload(10**6))
+    tree = RUNS["double-binary-tree"](12, 4, workload(10**6))
     network = Network(ALPHA, RATE / 4)
     ways = {"size_bytes": 10**6, "chunks": 8}
     assert tree.schedule.together
@@ -273,7 +276,7 @@ def test_double_trees_send_down_piece_by_piece_what_their_roots_have_summed_up()
 
 
 def test_steps_do_not_run_together():
-    ring = EVERY["shifted-ring"].baseline_run(12, 4, workload(10**7))
+    ring = RUNS["shifted-ring"](12, 4, workload(10**7))
     network = Network(ALPHA, RATE / 4)
     with pytest.raises(InvalidSchedule, match="/parts: must be two, by trees"):
         simulate(replace(ring.schedule, together=True), ring.topology, network, size_bytes=1)

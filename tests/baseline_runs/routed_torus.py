@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topoloom.schedules.baselines.baseline_run import gather, in_passes
+from tests.baseline_runs.runs import gather, in_passes
 from topoloom.schedules.baselines.operation import Operation
 from topoloom.schedules.baselines.torus_topology import shifted_hosts
 from topoloom.schedules.model.schedule import Collective, Schedule, StepSchedule, schedule_parts
