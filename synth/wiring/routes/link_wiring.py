@@ -35,19 +35,6 @@ class Wiring:
                 found[pair] = (*found.get(pair, ()), index)
         return found
 
-    @property
-    def classes(self) -> tuple[tuple[int, ...], ...]:
-        """The links on each panel, by index: the certificate of the assignment.
-
-        On one panel per lane these are the color classes of a proper edge
-        coloring: no two links of a class leave, or enter, the same node.
-        """
-        found: list[list[int]] = [[] for _ in self.plant.panels]
-        for index, route in enumerate(self.routes):
-            for panel in sorted({pair.panel for pair in route}):
-                found[panel].append(index)
-        return tuple(map(tuple, found))
-
 
 def violations(wiring: Wiring, topology: Topology) -> list[str]:
     """Return the faults of a wiring of a topology as messages; empty if there are none.
