@@ -38,7 +38,9 @@ def test_a_size_whose_bounds_are_met_ends_the_search_at_once(topoloom, tmp_path)
     found = topoloom(
         "atlas", "discover", "--nodes", "8", "--degree", "2", "--seconds", "200", "--seed", "1"
     )
-    assert found.out.startswith("8 2 unidirectional: 3, 7/8; transposed 3, 7/8; ")
+    assert found.out.startswith(
+        "8 hosts, 2 ports, unidirectional: 3 steps, T_B 7/8; transposed 3 steps, T_B 7/8; "
+    )
 
 
 @pytest.mark.parametrize(

@@ -45,12 +45,12 @@ def discover(
             help="result file; an existing file is the start of the search, and updated",
         ),
     ] = None,
-    labels: Annotated[
-        bool, typer.Option("--labels", help="search for graphs with better slack schedules")
+    slack: Annotated[
+        bool, typer.Option("--slack", help="search for graphs with better slack schedules")
     ] = False,
 ) -> None:
     """Search for better topologies: lifts by annealing, or graphs for slack schedules."""
     from topoloom.app.cli.commands.atlas_discovery import search
 
     links = fields["links"]
-    search(nodes, degree, links, seconds=seconds, seed=seed, path=atlas, by_slack=labels)
+    search(nodes, degree, links, seconds=seconds, seed=seed, path=atlas, by_slack=slack)

@@ -135,8 +135,9 @@ def _show(atlas: Atlas, searches: list[Search], rounds: int) -> None:
 
 def _line(entry: Entry) -> str:
     cost, transpose = entry.cost, entry.transpose
-    within = "" if entry.within is None else f"slack within {entry.within} steps "
+    within = "" if entry.within is None else f"slack within {entry.within} steps, "
     return (
-        f"{entry.nodes} {entry.degree} {entry.links}: {within}{cost.steps}, {cost.bandwidth}; "
-        f"transposed {transpose.steps}, {transpose.bandwidth}; {entry.recipe}"
+        f"{entry.nodes} hosts, {entry.degree} ports, {entry.links}: {within}"
+        f"{cost.steps} steps, T_B {cost.bandwidth}; "
+        f"transposed {transpose.steps} steps, T_B {transpose.bandwidth}; {entry.recipe}"
     )

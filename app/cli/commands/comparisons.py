@@ -151,7 +151,11 @@ def baselines(
                 typer.echo(f"not {one['name']}: {one['reason']}")
 
 
-_HEIGHT_SPEEDS = (exports.EXPORT_BYTES, exports.EXPORT_ALPHA_US, exports.EXPORT_NODE_GBPS)
+_HEIGHT_SPEEDS = (
+    exports.HEIGHT_BYTES,
+    exports.HEIGHT_ALPHA_US,
+    simulations.SIMULATED_NODE_GBPS,
+)
 
 
 @app.command()

@@ -30,13 +30,13 @@ ScheduleFile = Annotated[
     Path,
     typer.Argument(
         metavar="SCHEDULE",
-        help="file: schedule/1, MSCCL XML, MSCCL++ JSON, Chakra traces or NCCL tuner table",
+        help="file: schedule/1, MSCCL XML, MSCCL++ JSON, GOAL, Chakra traces or NCCL tuner table",
     ),
 ]
 Program = Annotated[
     Path,
     typer.Argument(
-        metavar="SCHEDULE", help="file: schedule/1, MSCCL XML, MSCCL++ JSON or Chakra traces"
+        metavar="SCHEDULE", help="file: schedule/1, MSCCL XML, MSCCL++ JSON, GOAL or Chakra traces"
     ),
 ]
 RunsOn = Annotated[

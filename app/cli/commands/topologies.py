@@ -159,7 +159,9 @@ def frontier(
 
 @app.command()
 @reads_topology
-@request_options(patch_plans.TOPOLOGY_FORMAT, exports.EXPORT_ALPHA_US, exports.EXPORT_NODE_GBPS)
+@request_options(
+    patch_plans.TOPOLOGY_FORMAT, exports.SIMULATOR_ALPHA_US, exports.SIMULATOR_NODE_GBPS
+)
 def topology(reading: Reading, source: Source, fields: dict[str, Any], out: Out = None) -> None:
     """Build a topology, or read a file in any format, and write the topology."""
     form = fields.pop("format")

@@ -41,7 +41,7 @@ GROUPS = Option(
     "lists of hosts; ranks count through the dimensions in this order, and rank r runs on the r-th "
     "compute node; default: one group of all hosts",
     metavar="SIZES_OR_FILE",
-    typed="tensor=8,data=4, or a JSON file with a list of lists of ids",
+    typed="such as tensor=8,data=4, or a JSON file with a list of lists of ids",
 )
 GROUP = Option(
     name="group",

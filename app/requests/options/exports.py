@@ -63,21 +63,33 @@ RANKS_PER_NODE = whole(
     1,
     10**6,
 )
-_PRINTED_TIME = "with any format, for the printed time"
+_LATENCIES = "default: the latencies that the topology states, else 10"
+_RATES = "default: from the unit of the topology, 100 if the unit is link"
+_PRINTED_TIME = "with any format, also for the printed time"
 EXPORT_BYTES = size("chakra-et, goal (required): data size", typed=f"{SIZE}; {_PRINTED_TIME}")
 EXPORT_ALPHA_US = number(
     "alpha_us",
-    "nccl-tuner-csv: latency of one hop; files of simulators: latency of every link (default: the "
-    "latencies that the topology states, else 10)",
+    f"nccl-tuner-csv: latency of one hop; {_LATENCIES}",
     "microseconds",
     typed=_PRINTED_TIME,
 )
 EXPORT_NODE_GBPS = number(
     "node_gbps",
-    "nccl-tuner-csv, files of simulators: send rate of one host (default: from the unit of the "
-    "topology; 100 if the unit is link)",
+    f"nccl-tuner-csv: send rate of one host over all its ports; {_RATES}",
     "Gbit/s",
-    typed="with any format, for the printed rates",
+    typed="with any format, also for the printed rates",
+)
+SIMULATOR_ALPHA_US = number(
+    "alpha_us", f"files of simulators: latency of every link; {_LATENCIES}", "microseconds"
+)
+SIMULATOR_NODE_GBPS = number(
+    "node_gbps",
+    f"files of simulators: send rate of one host over all its ports; {_RATES}",
+    "Gbit/s",
+)
+HEIGHT_BYTES = size("data size, whose time the table shows for each height; default: no times")
+HEIGHT_ALPHA_US = number(
+    "alpha_us", f"with bytes: latency of one hop; {_LATENCIES}", "microseconds"
 )
 
 OF_PROGRAMS = (

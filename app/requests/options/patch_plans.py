@@ -59,10 +59,11 @@ TOPOLOGY_FORMAT = Option(
     name="format",
     type=TopologyFormat,
     default="json",
-    help="output format; json is topology/1; launch, mpi, slurm, torchrun, kubernetes, mlx and "
-    "nccl start a program in an order of ranks that follows the cables; slurm, slurm-yaml, "
-    "node-labels, kueue and kai describe groups of hosts to schedulers; astra-sim, ns3, simai, "
-    "htsim, phantora, infragraph and infragraph-text describe the fabric to simulators",
+    help="output format; json is topology/1; launch, mpi-hostfile, mpi-rankfile, slurm-hostfile, "
+    "torchrun, kubernetes-pods, mlx-hostfile and nccl-env start a program in an order of ranks "
+    "that follows the cables; slurm, slurm-yaml, node-labels, kueue and kai describe groups of "
+    "hosts to schedulers; astra-sim, ns3, simai, htsim, phantora, infragraph and infragraph-text "
+    "describe the fabric to simulators",
 )
 PANELS = Option(
     name="panels",

@@ -66,10 +66,10 @@ def _rate(name: str, help: str) -> Option:
 FORMAT = Option(
     name="format",
     type=FormatName,
-    help="format of the file or text; default: detected",
+    help="format of the file or text; default: detected from the file name, else from the text",
     flag="--from",
     metavar="FORMAT",
-    typed=f"from the file name, else from the text; one of {', '.join(choices(FormatName))}",
+    typed=f"one of {', '.join(choices(FormatName))}",
 )
 
 # Options for graphs.
