@@ -218,7 +218,7 @@ def test_phantora_has_the_numbers_of_the_two_tiers():
             "load_balancer_type": "EcmpEverything",
         },
     }
-    assert len(document["host_mapping"]) == 8
+    assert document["host_mapping"] == [f"h{at}" for at in range(8)]
 
 
 @pytest.mark.parametrize("form", ["htsim", "phantora"])

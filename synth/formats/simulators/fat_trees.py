@@ -1,5 +1,6 @@
 """Fat trees as files of htsim and Phantora describe them by a few numbers."""
 
+import json
 from fractions import Fraction
 
 from topoloom.synth.errors import InvalidTopology
@@ -71,7 +72,9 @@ def phantora(topology: Topology, model: LinkModel = USUAL) -> str:
     if len(tree.tiers) != 2:
         raise InvalidTopology("/links", "must have two tiers of switches in phantora")
     leaf, spine = tree.tiers
-    names = ", ".join(f'"host_{at}"' for at in range(tree.hosts))
+    # Phantora maps the i-th of these hostnames to the i-th host of the racks, in their order.
+    hosts = (f"host{node}" if isinstance(node, int) else node for node in topology.compute_nodes)
+    names = ", ".join(json.dumps(name) for name in hosts)
     notes = "".join(f"# {note}\n" for note in assumptions(topology, model)[1:])
     return notes + (
         f"host_mapping = [{names}]\n\n"
