@@ -88,7 +88,9 @@ def cables_of(topology: Topology, form: str, model: LinkModel) -> list[Cable]:
         if sorted(capacities) != sorted(ways.get((target, source), [])):
             names = topology.nodes[source], topology.nodes[target]
             raise InvalidTopology(
-                "/links", f"must have as much capacity back from {names[1]} to {names[0]} in {form}"
+                "/links",
+                f"must have as much capacity back from {names[1]} to {names[0]} for {form}, whose "
+                "cables carry data both ways",
             )
         if model.latency_us(topology, source, target) != model.latency_us(topology, target, source):
             names = topology.nodes[source], topology.nodes[target]

@@ -158,7 +158,8 @@ class Cluster:
         sizes = sorted({len(part) for part in self.parts})
         hosts = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
         count = f"{len(self.parts)} block{'s' if len(self.parts) > 1 else ''}"
-        leaving = f"{float(self.between):.6g} {self.unit}"
+        unit = "links" if self.unit == "link" else self.unit
+        leaving = f"{float(self.between):.6g} {unit}"
         return f"{count} of {hosts} hosts; links that leave blocks have {leaving} in total."
 
 
@@ -167,7 +168,7 @@ def cluster_of(topology: Topology) -> Cluster:
 
     >>> from topoloom.synth.fabrics import fabric
     >>> cluster_of(fabric("fat-tree-4")).comment
-    '8 blocks of 2 hosts; links that leave blocks have 16 link in total.'
+    '8 blocks of 2 hosts; links that leave blocks have 16 links in total.'
 
     Raises:
         InvalidTopology: A node has no id that can be a host name, or hosts cannot reach each other.
