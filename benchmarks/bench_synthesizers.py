@@ -34,11 +34,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from benchmarks.chunk_search import best_chunks
 from benchmarks.optccl_model import exchanged, gathered, least_rounds, scattered
 from topoloom.schedules.errors import ScheduleError
 from topoloom.schedules.generate.collectives import make
 from topoloom.schedules.model.schedule import RouteSchedule, StepSchedule, TreeSchedule
-from topoloom.schedules.simulate import Network, best_chunks, simulate
+from topoloom.schedules.simulate import Network, simulate
 from topoloom.schedules.verify import route_inverse_rate, route_phases
 from topoloom.synth.fabrics import fabric
 from topoloom.synth.recipes.build import build
@@ -124,7 +125,7 @@ def ours_us(case: Case) -> tuple[float, float, str]:
         except ScheduleError:
             continue
         if isinstance(schedule, TreeSchedule):
-            _, seconds = best_chunks(schedule, topology, network, size_bytes=case.size_bytes)
+            _, seconds = best_chunks(schedule, topology, network, case.size_bytes)
         else:
             seconds = simulate(schedule, topology, network, size_bytes=case.size_bytes).seconds
         best = min(best, (float(seconds) * 1e6, algorithm))

@@ -12,7 +12,7 @@ from topoloom.schedules.simulate.closed_form import (
     estimate,
     tree_depth,
 )
-from topoloom.schedules.simulate.engine import best_chunks, simulate
+from topoloom.schedules.simulate.engine import simulate
 from topoloom.schedules.simulate.judge import Judge, JudgedBy, JudgedTime
 from topoloom.schedules.simulate.lockstep import Lockstep, lockstep
 from topoloom.schedules.simulate.run_messages import MAX_MESSAGES, Simulation
@@ -27,7 +27,6 @@ __all__ = [
     "Lockstep",
     "Network",
     "Simulation",
-    "best_chunks",
     "estimate",
     "lockstep",
     "simulate",

@@ -15,7 +15,7 @@ from topoloom.schedules.simulate.clock import Network
 from topoloom.schedules.simulate.lockstep import lockstep_of
 from topoloom.schedules.simulate.messages import Messages, messages_of
 from topoloom.schedules.simulate.routes_as_chains import routes_as_chains
-from topoloom.schedules.simulate.run_messages import MAX_MESSAGES, Simulation, run_messages
+from topoloom.schedules.simulate.run_messages import Simulation, run_messages
 from topoloom.schedules.simulate.transcript_messages import messages_of_transcript
 from topoloom.synth.topology.topology import Topology
 
@@ -137,45 +137,3 @@ def _pieces(messages: Messages, network: Network, size_bytes: int) -> int:
     rounds = lockstep_of(messages, network, size_bytes)
     most = CHOSEN_MESSAGES // max(1, len(messages.units))
     return rounds.best_chunks(max(1, most))
-
-
-def best_chunks(
-    schedule: TreeSchedule,
-    topology: Topology,
-    network: Network,
-    *,
-    size_bytes: int,
-    most: int = 1024,
-) -> tuple[int, Fraction]:
-    """Return the number of pieces with the least simulated time found, and that time.
-
-    The search tries powers of two up to ``most``, then moves up or down from the best by steps
-    that halve when neither is better.  The time need not be convex in the number of pieces, so
-    the result need not be the minimum.  Without overhead more pieces are rarely slower.
-
-    Raises:
-        NoSchedule: ``most`` is not positive.
-        TooLarge: See `simulate`.
-    """
-    if most < 1:
-        raise NoSchedule("/most", "must be at least 1")
-    messages = messages_of(schedule, topology)
-    most = max(1, min(most, MAX_MESSAGES // max(1, len(messages.units))))
-    known: dict[int, Fraction] = {}
-
-    def time(chunks: int) -> Fraction:
-        if chunks not in known:
-            known[chunks] = run_messages(messages, network, size_bytes, chunks, False).seconds
-        return known[chunks]
-
-    grid = sorted({*(1 << power for power in range(most.bit_length())), most})
-    best = min(grid, key=time)
-    gap = max(1, best // 4)
-    while True:
-        near = [c for c in (best - gap, best + gap) if 1 <= c <= most]
-        better = min([best, *near], key=lambda chunks: (time(chunks), chunks))
-        if better == best and gap == 1:
-            return best, time(best)
-        if better == best:
-            gap = (gap + 1) // 2
-        best = better

@@ -15,7 +15,7 @@ from topoloom.synth.wiring.plant import (
     smallest_plant,
     uniform,
 )
-from topoloom.synth.wiring.plant.current_wiring import read_present, read_present_csv
+from topoloom.synth.wiring.plant.current_wiring import read_present
 from topoloom.synth.wiring.routes.link_wiring import Wiring, violations
 
 __all__ = [
@@ -32,7 +32,6 @@ __all__ = [
     "duplex",
     "plan_moves",
     "read_present",
-    "read_present_csv",
     "revert",
     "smallest_plant",
     "to_document",

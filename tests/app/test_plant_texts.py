@@ -7,8 +7,9 @@ import pytest
 import yaml
 
 from tests.cases import for_every
+from tests.plant_tables import plant_csv
 from topoloom.app.requests.plant_source import PlantFormat
-from topoloom.synth.wiring.plant import TEXT_FORMATS, plant_csv, plant_document, read_plant
+from topoloom.synth.wiring.plant import TEXT_FORMATS, plant_document, read_plant
 
 QUESTIONS = {
     "/v1/patch-plans": {"topology": {"recipe": "UniRing(3)"}},

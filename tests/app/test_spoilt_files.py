@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.hostile_inputs import HOSTILE, spoilt, spoilt_bytes
+from tests.plant_tables import plant_csv
 from tests.schedule_oracles import two_boxes
 from topoloom.app.certificates.check import CertificateFailed
 from topoloom.schedules.errors import ScheduleError
@@ -28,7 +29,6 @@ from topoloom.synth.topology.topology import Topology
 from topoloom.synth.wiring import (
     plan_moves,
     read_present,
-    read_present_csv,
     smallest_plant,
     to_document,
 )
@@ -36,7 +36,7 @@ from topoloom.synth.wiring.devices import read_script
 from topoloom.synth.wiring.devices.netbox_csv import write_netbox
 from topoloom.synth.wiring.devices.netbox_rest import read_inventory
 from topoloom.synth.wiring.plans.document_reader import read_plan
-from topoloom.synth.wiring.plant import plant_csv, plant_document, read_plant_text
+from topoloom.synth.wiring.plant import plant_document, read_plant_text
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 OWN = (SynthError, ScheduleError, CertificateFailed)
@@ -142,9 +142,6 @@ def kinds() -> dict[str, Kind]:
             json.dumps([{"panel": "panel-0", "a": 0, "b": "1B"}, {"panel": 0, "a": "2A", "b": 3}]),
             _json(lambda document: read_present(document, PLANT)),
         ),
-        "wiring CSV": Kind(
-            "panel,a,b\npanel-0,0A,1B\npanel-0,1A,2B\n", lambda text: read_present_csv(text, PLANT)
-        ),
         "patch plan": Kind(json.dumps(plan), _json(read_script)),
         "patch plan, whole": Kind(json.dumps(plan), _json(read_plan)),
         "inventory": Kind(json.dumps(INVENTORY), _json(_inventory)),
@@ -162,7 +159,7 @@ def kinds() -> dict[str, Kind]:
 
 NAMES = (
     *("recipe", "plant JSON", "plant YAML", "plant CSV", "cables JSON", "cables CSV"),
-    *("wiring JSON", "wiring CSV", "patch plan", "patch plan, whole", "inventory"),
+    *("wiring JSON", "patch plan", "patch plan, whole", "inventory"),
     *("schedule", "schedule, packed", "MSCCL", "MSCCL++", "NCCL tuner", "GOAL", "Chakra"),
 )
 

@@ -13,7 +13,6 @@ from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.simulate import (
     Lockstep,
     Network,
-    best_chunks,
     estimate,
     lockstep,
     simulate,
@@ -95,18 +94,6 @@ def test_the_estimate_is_the_lock_step_in_which_every_round_is_full():
             pipeline_chunks=chunks,
         )
         assert float(closed.seconds(chunks)) <= found.seconds * (1 + 1e-12)
-
-
-@pytest.mark.parametrize("outward", [True, False])
-def test_the_searched_number_of_chunks_is_the_best_of_all(outward):
-    topology = bidirectional_ring(6)
-    network = Network(Fraction(1), Fraction(1), Fraction(1, 2), None, Fraction(1, 4))
-    trees = shortest_trees(topology, (1,), outward)
-    chunks, seconds = best_chunks(trees, topology, network, size_bytes=600, most=64)
-    times = [
-        simulate(trees, topology, network, size_bytes=600, chunks=c).seconds for c in range(1, 65)
-    ]
-    assert seconds == times[chunks - 1] == min(times)
 
 
 @pytest.mark.parametrize("overhead", [Fraction(0), Fraction(1)])

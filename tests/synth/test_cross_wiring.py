@@ -7,13 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from tests.plant_tables import plant_csv
 from tests.synth.plants import plants, straight, two_way
 from topoloom.app.cli import app
 from topoloom.synth.errors import DoesNotFit
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import parse
 from topoloom.synth.wiring import cross_wired, duplex, plan_moves, violations
-from topoloom.synth.wiring.plant import plant_csv, read_plant_text
+from topoloom.synth.wiring.plant import read_plant_text
 from topoloom.synth.wiring.plant.cross_wiring import cross_wiring
 from topoloom.synth.wiring.plant.ports import Side
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.plant_tables import plant_csv
 from tests.synth.device_readers import COMMANDS, NAMES
 from tests.synth.launch_readers import READERS
 from topoloom.synth.errors import DoesNotFit, InvalidPlant, InvalidWiring
@@ -24,7 +25,7 @@ from topoloom.synth.wiring.plant import (
     plant_document,
     read_plant,
 )
-from topoloom.synth.wiring.plant.csv_table import plant_csv, read_plant_csv
+from topoloom.synth.wiring.plant.csv_table import read_plant_csv
 
 HOSTILE = "aZ9 ._;,:\"'#$`-=+@&<>\\/%(){}[]|!*?~^ü＝"
 UNPRINTABLE = "\n\r\t\0\x1b\x7f\x85\u2028\u2029\u202e\ufeff\ud800\ufffe"

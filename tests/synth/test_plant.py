@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.cases import for_every
+from tests.plant_tables import plant_csv
 from tests.synth.plants import meshes, plants, trunked
 from topoloom.synth.errors import InvalidPlant
 from topoloom.synth.wiring.plant import (
@@ -22,7 +23,6 @@ from topoloom.synth.wiring.plant import (
     State,
     cross_wired,
     duplex,
-    plant_csv,
     plant_digest,
     plant_document,
     read_plant,

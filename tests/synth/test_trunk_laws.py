@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.plant_tables import plant_csv
 from tests.synth.plants import meshes, shuffled, topologies
 from topoloom.synth.errors import DoesNotFit
 from topoloom.synth.wiring import Present, apply, plan_moves, revert, to_document, violations
 from topoloom.synth.wiring.ilp.objective import Objective, worth
 from topoloom.synth.wiring.limits import MAX_TRUNKS
 from topoloom.synth.wiring.plans.stages import Limits, stages_of
-from topoloom.synth.wiring.plant import Mode, plant_csv, plant_document, read_plant, read_plant_text
+from topoloom.synth.wiring.plant import Mode, plant_document, read_plant, read_plant_text
 from topoloom.synth.wiring.plant.free_ports import ours
 from topoloom.synth.wiring.plant.light_paths import ways
 from topoloom.synth.wiring.routes.resources import resources_of

@@ -16,7 +16,6 @@ from topoloom.synth.wiring import (
     apply,
     plan_moves,
     read_present,
-    read_present_csv,
     revert,
     smallest_plant,
     to_document,
@@ -246,27 +245,4 @@ def test_a_present_pair_is_read_in_all_its_spellings(row):
 def test_a_bad_present_document_is_refused_at_the_right_place(document, field):
     with pytest.raises(InvalidWiring) as caught:
         read_present(document, uniform(Layout.PER_PORT, hosts=3, lanes=2))
-    assert caught.value.field == field
-
-
-@given(plans())
-def test_the_present_wiring_survives_csv(plan):
-    out = io.StringIO()
-    csv.writer(out).writerows([("panel", "a", "b"), *plan.present.pairs])
-    assert read_present_csv(out.getvalue(), plan.plant) == plan.present
-
-
-@pytest.mark.parametrize(
-    ("text", "field"),
-    [
-        ("", ""),
-        ("panel,a\n0,1\n", ""),
-        ('panel,a,b\n"0,1,1', ""),
-        ("panel,a,b\n0,1,2\n0,2\n", "/1/b"),
-        ("panel,a,b\n0,x,2\n", "/0/a"),
-    ],
-)
-def test_a_bad_present_csv_is_refused_at_the_right_place(text, field):
-    with pytest.raises(InvalidWiring) as caught:
-        read_present_csv(text, uniform(Layout.PER_PORT, hosts=3, lanes=2))
     assert caught.value.field == field

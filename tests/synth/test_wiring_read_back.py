@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from tests.hostile_inputs import spoilt
+from tests.plant_tables import plant_csv
 from tests.synth.plants import plants
 from tests.synth.test_wiring_devices import config_of, scripts, table_of, torus
 from topoloom.synth.errors import DoesNotFit, InvalidWiring
@@ -18,7 +19,7 @@ from topoloom.synth.launch import LAUNCH_FILES
 from topoloom.synth.wiring import cross_wired, plan_moves, read_present, to_document, uniform
 from topoloom.synth.wiring.devices import RENDERERS, read_script
 from topoloom.synth.wiring.devices.wiring_reader import read_wiring, read_wiring_text
-from topoloom.synth.wiring.plant import Kind, Mode, Plant, Present, plant_csv, plant_document
+from topoloom.synth.wiring.plant import Kind, Mode, Plant, Present, plant_document
 
 OF_WIRINGS = [form for form in RENDERERS if form not in LAUNCH_FILES]
 """Formats that state pairs or moves; launch files name hosts only."""

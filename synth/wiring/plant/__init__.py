@@ -1,6 +1,5 @@
 """The plant: hosts, ports, panels, and the pairs plugged between them."""
 
-from topoloom.synth.wiring.plant.csv_table import plant_csv
 from topoloom.synth.wiring.plant.document_reader import read_plant
 from topoloom.synth.wiring.plant.document_writer import plant_digest, plant_document
 from topoloom.synth.wiring.plant.model import Plant
@@ -35,7 +34,6 @@ __all__ = [
     "Trunk",
     "cross_wired",
     "duplex",
-    "plant_csv",
     "plant_digest",
     "plant_document",
     "read_plant",

@@ -1,7 +1,5 @@
 """The wiring of today: which ports are joined now, read from where people keep it."""
 
-import csv
-import io
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -36,27 +34,6 @@ def read_present(document: Any, plant: Plant) -> Present:
     if isinstance(document, list):
         return _parse([(f"/{index}", row) for index, row in enumerate(document)], plant)
     return _parse(final_rows(document), plant)
-
-
-def read_present_csv(text: str, plant: Plant) -> Present:
-    r"""Read the present wiring from CSV with the columns ``panel``, ``a`` and ``b``.
-
-    Values are written as in `read_present`; other columns are ignored.  Pointers in
-    errors count the rows below the header from 0.
-
-    >>> from topoloom.synth.wiring.plant import uniform
-    >>> read_present_csv("panel,a,b\n0,3A,1B\n", uniform("single", 2, 2)).pairs
-    (Pair(panel=0, a=3, b=1),)
-    """
-    reader = csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
-    try:
-        missing = {"panel", "a", "b"} - set(reader.fieldnames or ())
-        if missing:
-            raise InvalidWiring("", f"must have a column {min(missing)!r}")
-        rows = [(f"/{index}", row) for index, row in enumerate(reader)]
-    except csv.Error as error:
-        raise InvalidWiring("", f"must be CSV: {error}") from None
-    return _parse(rows, plant)
 
 
 def final_rows(document: Any) -> list[Row]:
