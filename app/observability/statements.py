@@ -35,6 +35,7 @@ def observe_statements(engine: Engine, observed: Callable[[Statement], None]) ->
     1
     >>> [(one.text, one.error) for one in seen]
     [('SELECT 1', None)]
+    >>> engine.dispose()
     """
     running = local()
 
