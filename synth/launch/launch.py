@@ -82,7 +82,10 @@ class Launch:
     def rate(self, order: str) -> str:
         """Return the bottleneck of a ring in an order, with its unit."""
         value = self.loads[order].bottleneck
-        return "" if value is None else f"{float(value):.6g} {self.unit}"
+        if value is None:
+            return ""
+        unit = self.unit if self.unit != "link" else f"link rate{'' if value == 1 else 's'}"
+        return f"{float(value):.6g} {unit}"
 
 
 def launch_of(topology: Topology, ports: PortNames | None = None) -> Launch:
