@@ -23,7 +23,7 @@ from topoloom.app.requests.administration import ApiKeyRequest, AuditLogRequest
 from topoloom.app.requests.options import administration, sweeps_and_jobs
 from topoloom.app.store import audit_log
 from topoloom.app.store.errors import NotStored
-from topoloom.synth.naming.suggestions import one_of
+from topoloom.synth.naming.suggestions import did_you_mean
 
 router = strict_router("/v1", tags=["administration"])
 
@@ -131,7 +131,10 @@ def _require_action(request: Request, engine: Engine, action: str) -> None:
         if any(is_audited(route, method) for method in route.methods):
             known.add(route.operation_id)
     if action not in known and action not in audit_log.actions(engine):
-        rule = one_of(action, sorted(known))
+        rule = (
+            "must be an operation of the API, such as createKey, or a command, such as keys "
+            f"create; not {action!r}{did_you_mean(action, known)}"
+        )
         entry = {"type": "query_parameter", "loc": ("query", "action"), "msg": rule, "input": None}
         raise RequestValidationError([entry])
 
