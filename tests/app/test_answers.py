@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.schedule_documents import to_document
 from topoloom.app.documents.all_to_all import ALL_TO_ALL
 from topoloom.app.documents.cost import COST
 from topoloom.app.documents.frontier import FRONTIER, frontier_key
@@ -17,7 +18,6 @@ from topoloom.app.requests.schedules import OptimumRequest, ScheduleRequest
 from topoloom.app.requests.topology_source import TopologySource
 from topoloom.app.services import all_to_all, costs, designs, frontiers, schedules, topologies
 from topoloom.app.store.artifacts import Answer, Artefact, Computed, Kind
-from topoloom.schedules.formats.schedule.write import to_document
 from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.options import Options
 

@@ -5,12 +5,12 @@ import re
 
 import pytest
 
+from tests.schedule_documents import to_document
 from topoloom.app.cli import app
 from topoloom.app.cli.command_groups import click_group
 from topoloom.app.cli.option_parameters import FIELD_PREFIX
 from topoloom.app.cli.shared_options import READS
 from topoloom.app.requests.options import boxes
-from topoloom.schedules.formats.schedule.write import to_document
 from topoloom.schedules.generate.collectives import make
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import parse

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.app.figures import require_legible, topology_of
 from tests.app.test_docs import DOCS, examples_of, printed
+from tests.schedule_documents import to_document
 from topoloom.app import extras
 from topoloom.app.cli import app
 from topoloom.app.cli.command_groups import click_group
@@ -17,7 +18,6 @@ from topoloom.app.plots import canvas, frontier, message_size_times, message_siz
 from topoloom.app.requests.designs import DesignRequest, FrontierRequest
 from topoloom.app.requests.message_sizes import SizesRequest
 from topoloom.app.services import designs, frontiers
-from topoloom.schedules.formats.schedule.write import to_document
 from topoloom.schedules.generate.collectives import make
 from topoloom.schedules.model.schedule import Collective
 

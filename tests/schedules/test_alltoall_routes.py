@@ -7,12 +7,13 @@ from itertools import pairwise, permutations
 
 import pytest
 
+from tests.schedule_documents import to_document
 from tests.schedule_oracles import bidirectional_ring, ring, two_boxes
 from topoloom.schedules.errors import InvalidSchedule, NoSchedule
 from topoloom.schedules.execute.programs.plan import plan
 from topoloom.schedules.formats.schedule.binary import pack, unpack
 from topoloom.schedules.formats.schedule.read import from_document
-from topoloom.schedules.formats.schedule.write import to_document, write
+from topoloom.schedules.formats.schedule.write import write
 from topoloom.schedules.generate.collectives import make, reverse
 from topoloom.schedules.model.schedule import Collective, Route, RouteSchedule, SequenceSchedule
 from topoloom.schedules.routes import all_to_all

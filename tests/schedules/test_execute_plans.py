@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.schedule_documents import to_document
 from tests.schedule_oracles import direct_topologies, every_schedule, ring, two_boxes
 from topoloom.schedules.errors import InvalidSchedule, TooLarge
 from topoloom.schedules.execute.expected_data import Task, initial, mistakes
@@ -14,7 +15,6 @@ from topoloom.schedules.execute.point_to_point_executor import cut
 from topoloom.schedules.execute.programs.plan import plan
 from topoloom.schedules.execute.programs.rank_program import Piece, Transfer, Turn
 from topoloom.schedules.formats.schedule.read import from_document
-from topoloom.schedules.formats.schedule.write import to_document
 from topoloom.schedules.generate.collectives import make
 from topoloom.schedules.model.schedule import Collective, SequenceSchedule, Tree, TreeSchedule
 from topoloom.schedules.verify import violations

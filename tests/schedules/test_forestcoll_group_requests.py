@@ -6,11 +6,11 @@ import pytest
 
 from tests.cases import for_every
 from tests.oracles import torus
+from tests.schedule_documents import to_document
 from tests.schedule_oracles import ring, two_boxes
 from topoloom.schedules.errors import InvalidSchedule, NoSchedule, NotExportable, TooLarge
 from topoloom.schedules.formats.msccl.write import render
 from topoloom.schedules.formats.schedule.read import from_document
-from topoloom.schedules.formats.schedule.write import to_document
 from topoloom.schedules.generate.collectives import make
 from topoloom.schedules.trees.forestcoll import allgather, broadcast, optimum
 from topoloom.schedules.verify import tree_inverse_rate, violations

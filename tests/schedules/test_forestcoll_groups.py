@@ -10,10 +10,11 @@ import pytest
 from tests.cases import for_every
 from tests.flow_oracles import flow_rate
 from tests.oracles import data_cuts, forest_faults, random_topology, worst_data_ratio
+from tests.schedule_documents import to_document
 from tests.schedule_oracles import ring
 from topoloom.schedules.formats.schedule.binary import pack, unpack
 from topoloom.schedules.formats.schedule.read import from_document
-from topoloom.schedules.formats.schedule.write import to_document, write
+from topoloom.schedules.formats.schedule.write import write
 from topoloom.schedules.generate.collectives import make
 from topoloom.schedules.simulate import Network, estimate, simulate
 from topoloom.schedules.trees.forestcoll import allgather, broadcast, optimum

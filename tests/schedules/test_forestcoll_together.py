@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from tests.oracles import random_topology
+from tests.schedule_documents import to_document
 from topoloom.schedules.errors import InvalidSchedule
 from topoloom.schedules.execute.programs.plan import plan
 from topoloom.schedules.formats.msccl.replay import replay
 from topoloom.schedules.formats.msccl.write import render
 from topoloom.schedules.formats.schedule.binary import pack, unpack
 from topoloom.schedules.formats.schedule.read import from_document
-from topoloom.schedules.formats.schedule.write import to_document, write
+from topoloom.schedules.formats.schedule.write import write
 from topoloom.schedules.generate.collectives import make
 from topoloom.schedules.generate.make_and_verify import verified_schedule
 from topoloom.schedules.model.schedule import REDUCE, Collective, SequenceSchedule, Tree

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.schedule_documents import to_document
 from tests.schedule_oracles import bidirectional_ring, every_schedule, two_boxes
 from topoloom.schedules.errors import InvalidSchedule
 from topoloom.schedules.formats.schedule.read import from_document
-from topoloom.schedules.formats.schedule.write import to_document
 from topoloom.schedules.simulate import Network, simulate
 from topoloom.schedules.verify import step_cost, tree_inverse_rate, violations
 from topoloom.synth.topology.topology import Topology

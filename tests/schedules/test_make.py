@@ -4,6 +4,7 @@ from fractions import Fraction
 import pytest
 
 from tests.cases import for_every
+from tests.schedule_documents import to_document
 from tests.schedule_oracles import bidirectional_ring, ring, two_boxes
 from topoloom.schedules.errors import NoSchedule, UnknownCollective
 from topoloom.schedules.formats.msccl.program import Dialect
@@ -11,7 +12,7 @@ from topoloom.schedules.formats.msccl.replay import replay
 from topoloom.schedules.formats.msccl.write import render
 from topoloom.schedules.formats.schedule.binary import pack, unpack
 from topoloom.schedules.formats.schedule.read import from_document
-from topoloom.schedules.formats.schedule.write import to_document, write
+from topoloom.schedules.formats.schedule.write import write
 from topoloom.schedules.generate.collectives import ALGORITHMS, make
 from topoloom.schedules.model.schedule import Collective, SequenceSchedule
 from topoloom.schedules.verify import step_cost, tree_inverse_rate, violations

@@ -11,8 +11,8 @@ import pytest
 
 from tests.cases import for_every
 from tests.oracles import random_topology
+from tests.schedule_documents import to_document
 from topoloom.schedules.formats.schedule.read import from_document
-from topoloom.schedules.formats.schedule.write import to_document
 from topoloom.schedules.generate.collectives import make
 from topoloom.schedules.model.schedule import Collective, Tree, TreeSchedule
 from topoloom.schedules.simulate import tree_depth

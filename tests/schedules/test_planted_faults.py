@@ -10,12 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.schedule_documents import to_document
 from tests.schedule_oracles import every_schedule, two_boxes
 from tests.step_faults import STEP_FAULTS
 from tests.tree_faults import TREE_FAULTS
 from tests.validity_oracles import is_right
 from topoloom.schedules.errors import InvalidSchedule
-from topoloom.schedules.formats.schedule.write import to_document
 from topoloom.schedules.generate.collectives import make
 from topoloom.schedules.model.schedule import NO_LINK, Collective, SequenceSchedule, StepSchedule
 from topoloom.schedules.verify import require_valid, step_cost, tree_inverse_rate, violations

@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.cases import for_every
+from tests.schedule_documents import to_document
 from tests.schedule_oracles import (
     bidirectional_ring,
     direct_topologies,
@@ -19,7 +20,7 @@ from topoloom.schedules.errors import InvalidSchedule
 from topoloom.schedules.formats.schedule import read as schedule_reading
 from topoloom.schedules.formats.schedule.binary import pack, unpack
 from topoloom.schedules.formats.schedule.read import from_document
-from topoloom.schedules.formats.schedule.write import to_document, write
+from topoloom.schedules.formats.schedule.write import write
 from topoloom.schedules.model.schedule import (
     SEND,
     Collective,

@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.schedule_documents import to_document
 from tests.schedule_oracles import direct_topologies, two_boxes
 from topoloom.schedules.errors import InvalidSchedule
 from topoloom.schedules.formats.schedule.binary import pack, unpack
-from topoloom.schedules.formats.schedule.write import to_document, write
+from topoloom.schedules.formats.schedule.write import write
 from topoloom.schedules.generate.collectives import make, reverse
 from topoloom.schedules.model import tree_table as module
 from topoloom.schedules.model.schedule import Collective, Tree, TreeSchedule

@@ -27,45 +27,11 @@ from topoloom.schedules.model.tree_table import TreeTable, tree_table
 _SENDS_PER_PIECE = 8192
 
 
-def to_document(schedule: Schedule) -> dict[str, Any]:
-    """Return the schedule/1 document (JSON types only).
-
-    The parts of a sequence are whole documents themselves.  ``link`` is omitted for single links.
-    For millions of sends prefer `write`.
-
-    >>> from topoloom.schedules.model.schedule import Collective, Tree
-    >>> trees = (Tree(0, 1, ((0, 1),)), Tree(1, 1, ((1, 0),)))
-    >>> to_document(TreeSchedule(Collective.ALLGATHER, "sha256:0", (0, 1), 1, trees))["trees"]
-    [{'root': 0, 'weight': 1, 'edges': [[0, 1]]}, {'root': 1, 'weight': 1, 'edges': [[1, 0]]}]
-    """
-    head = _head(schedule)
-    if isinstance(schedule, SequenceSchedule):
-        return head | {"parts": [to_document(part) for part in schedule.parts]}
-    if isinstance(schedule, TreeSchedule):
-        return head | {
-            "trees": [
-                {
-                    "root": tree.root,
-                    "weight": tree.weight,
-                    "edges": [list(edge) for edge in tree.edges],
-                }
-                for tree in schedule.trees
-            ]
-        }
-    if isinstance(schedule, RouteSchedule):
-        return head | {
-            "routes": [
-                {"path": list(route.path), "weight": route.weight} for route in schedule.routes
-            ]
-        }
-    return head | {"steps": [_send_documents(schedule, step) for step in schedule.steps]}
-
-
 def write(schedule: Schedule) -> Iterator[str]:
     """Yield the text of the schedule/1 document in pieces of bounded size.
 
-    Parsed, the pieces together equal ``to_document(schedule)``.  About a microsecond
-    per send.
+    The parts of a sequence are whole documents themselves.  ``link`` is omitted for single links.
+    About a microsecond per send.
 
     >>> from topoloom.schedules.model.schedule import Collective
     >>> "".join(write(StepSchedule(Collective.ALLGATHER, "sha256:0", (0,), 1, ())))[:45]
@@ -179,24 +145,6 @@ def _require_ranks(schedule: StepSchedule) -> None:
                 raise InvalidSchedule(f"/steps/{index}", f"every {field} must be a rank")
         if len(step) and step["op"].max() >= len(OPS):
             raise InvalidSchedule(f"/steps/{index}", "every op must be copy or reduce")
-
-
-def _send_documents(schedule: StepSchedule, step: Any) -> list[dict[str, Any]]:
-    ranks = schedule.ranks
-    sends = []
-    for source, target, shard, first, count, link, op in step.tolist():
-        send = {
-            "source": ranks[source],
-            "target": ranks[target],
-            "shard": ranks[shard],
-            "first": first,
-            "count": count,
-            "op": OPS[op],
-        }
-        if link != NO_LINK:
-            send["link"] = link
-        sends.append(send)
-    return sends
 
 
 def _sends_text(names: list[str], sends: Any) -> str:
