@@ -24,7 +24,7 @@ from topoloom.synth.evaluation.cost import Links, expand_line_graph, lower_bound
 from topoloom.synth.evaluation.gaps import MORE
 from topoloom.synth.recipes.build import build, traits
 from topoloom.synth.recipes.recipe import LineGraph, Recipe, parse
-from topoloom.synth.search.candidates import Candidate
+from topoloom.synth.search.candidates import Candidate, undominated
 from topoloom.synth.search.frontier import frontier
 from topoloom.synth.search.random_seeds import random_seeds
 from topoloom.synth.search.recipe_enumeration import Catalog, Constraints
@@ -232,7 +232,8 @@ def _line_graph(one: Candidate, nodes: int, degree: int) -> Candidate:
 def _catalogue(nodes: int, degree: int, two_way: bool) -> tuple[Candidate, ...]:
     if nodes <= degree:
         return ()
-    return Catalog(Constraints(two_way), nodes, degree, exhaustive=False).front(nodes, degree)
+    catalog = Catalog(Constraints(two_way), nodes, degree)
+    return undominated(catalog.front(nodes, degree))
 
 
 def build_atlas(

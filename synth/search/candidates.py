@@ -152,6 +152,45 @@ def undominated(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
     return tuple(kept)
 
 
+def by_families(
+    candidates: Iterable[Candidate], nodes: int
+) -> dict[frozenset[type[Base]], list[Candidate]]:
+    """Return the candidates that no rival dominates, by `rival_families`.
+
+    ``nodes`` is the requested size.
+    """
+    alike: dict[frozenset[type[Base]], list[Candidate]] = {}
+    for one in candidates:
+        alike.setdefault(rival_families(one.recipe, nodes), []).append(one)
+    return {families: list(undominated(some)) for families, some in alike.items()}
+
+
+def rival_families(recipe: Recipe, nodes: int) -> frozenset[type[Base]]:
+    """Return the base families of the graphs that displace a recipe before slack schedules.
+
+    These are its own families, so that a request finds what requests for some of the families find:
+    a graph that broadcasts worse than another may be better with slack schedules or as an operand.
+    At large sizes all graphs are rivals, and the set is empty.
+    """
+    return base_families(recipe) if nodes <= limits.MAX_NODES_BY_FAMILIES else frozenset()
+
+
+def base_families(recipe: Recipe) -> frozenset[type[Base]]:
+    """Return the families of the base graphs of a recipe.
+
+    >>> from topoloom.synth.recipes.recipe import parse
+    >>> sorted(one.__name__ for one in base_families(parse("LineGraph(1, Kautz(3, 3))")))
+    ['Kautz']
+    """
+    match recipe:
+        case Base():
+            return frozenset({type(recipe)})
+        case Product(factors):
+            return frozenset[type[Base]]().union(*map(base_families, factors))
+        case _:
+            return base_families(recipe.of)
+
+
 def _order(one: Candidate) -> tuple[Any, ...]:
     bandwidths = (cost.bandwidth for cost in one.costs)
     return one.steps, *bandwidths, *one.costs, one.within or 0, one.simplicity

@@ -1,6 +1,7 @@
 """Search the Pareto frontier of latency and bandwidth for N hosts of degree d.
 
-The search takes these steps. Each step keeps the undominated candidates only.
+The search takes these steps. Steps 2 and 4 compare graphs of the same families up to
+`limits.MAX_NODES_BY_FAMILIES` nodes; the other steps keep the undominated candidates only.
 
 1. Refuse sizes for which no graph exists or none is known (`feasibility`).
 2. Enumerate recipes: members of all families, and operators over members of divisors of N and d.
@@ -13,9 +14,8 @@ The search takes these steps. Each step keeps the undominated candidates only.
    candidate of few steps is known (`large_sizes`).
 6. Add line graphs of smaller frontiers, unless a good candidate of few steps is known
    (`line_graph_candidates`).
-7. Add a recipe of optimal bandwidth by theorem, unless a candidate reaches the bound.
 
-With ``schedule="bfb"`` the search consists of steps 1, 2 and 7. `limits` states every limit and
+With ``schedule="bfb"`` the search consists of steps 1 and 2. `limits` states every limit and
 threshold, with the reason for its value. All costs of the result are measured.
 """
 
@@ -32,7 +32,7 @@ from topoloom.synth.errors import (
     NoneKnown,
     Unreachable,
 )
-from topoloom.synth.evaluation.cost import Cost, Links, lower_bound, optimal_bandwidth
+from topoloom.synth.evaluation.cost import Cost, Links, lower_bound
 from topoloom.synth.families import family
 from topoloom.synth.recipes.build import build, size
 from topoloom.synth.recipes.recipe import Recipe
@@ -44,7 +44,6 @@ from topoloom.synth.search.recipe_enumeration import Catalog, Constraints
 from topoloom.synth.search.sampled_candidates import (
     few_step_graphs,
     is_built_size,
-    is_sampled_size,
     sampled_graphs,
 )
 from topoloom.synth.search.slack_candidates import with_slack_schedules
@@ -205,30 +204,26 @@ class _Search:
         self._few_step: dict[tuple[int, int], tuple[Candidate, ...]] = {}
 
     def found(self, nodes: int) -> tuple[Candidate, ...]:
-        """Return the candidates of this number of nodes: steps 2 to 7."""
+        """Return the candidates of this number of nodes: steps 2 to 6."""
         constraints, degree = self._constraints, self._degree
         catalog = self._catalog(nodes)
         if self._schedule == "bfb":
-            found = undominated(_enumerated(catalog))
+            found = tuple(map(_measured, undominated(catalog.requested())))
         else:
             # Sampling takes up to a second, in kernels.
             with ThreadPoolExecutor(1) as pool:
                 sampling = pool.submit(sampled_graphs, constraints, nodes, degree)
-                found = undominated(_enumerated(catalog))
-                found = with_slack_schedules(found, sampling.result(), nodes, degree)
+                found = with_slack_schedules(_enumerated(catalog), sampling.result(), nodes, degree)
             found = with_large_candidates(found, constraints, nodes, degree)
             found = self._with_line_graphs(found, constraints, nodes, target_steps(nodes, degree))
-        if not catalog.exhaustive and not _reaches_bandwidth(found, nodes):
-            found = undominated([*found, *map(_measured, catalog.balanced())])
         return found
 
     def _catalog(self, nodes: int) -> Catalog:
         """Return the enumeration of recipes, narrowed where slack schedules serve better."""
         constraints, degree, best = self._constraints, self._degree, self._schedule == "best"
-        exhaustive = not best or not is_sampled_size(nodes, degree)
         two_way_alone = constraints.bidirectional and constraints.families is None
         few_orbits = best and is_large(constraints, nodes, degree) and two_way_alone
-        return Catalog(constraints, nodes, degree, exhaustive=exhaustive, few_orbits=few_orbits)
+        return Catalog(constraints, nodes, degree, few_orbits=few_orbits)
 
     def few_step_candidates(self, nodes: int, most: int) -> tuple[Candidate, ...]:
         """Return candidates of at most ``most`` steps, as operands of line graphs: steps 2 to 6.
@@ -237,7 +232,7 @@ class _Search:
         """
         if (nodes, most) not in self._few_step:
             constraints, degree = Constraints(), self._degree
-            found = _enumerated(Catalog(constraints, nodes, degree, exhaustive=False))
+            found = undominated(_enumerated(Catalog(constraints, nodes, degree)))
             few = [one for one in found if one.steps <= most]
             sampled = few_step_graphs(constraints, nodes, degree)
             found = with_slack_schedules(few, sampled, nodes, degree, most_steps=most)
@@ -296,11 +291,6 @@ def _expandable(bases: Sequence[Recipe], nodes: int, degree: int) -> tuple[Recip
         except Unreachable as cut:
             raise BeyondSearch(f"bases/{index}", f"cannot be a base: {cut.rule}") from None
     return tuple(dict.fromkeys(bases))
-
-
-def _reaches_bandwidth(found: Collection[Candidate], nodes: int) -> bool:
-    least = optimal_bandwidth(nodes)
-    return any(all(cost.bandwidth == least for cost in one.costs) for one in found)
 
 
 def _measured(candidate: Candidate) -> Candidate:

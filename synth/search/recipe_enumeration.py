@@ -4,8 +4,9 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 
-from topoloom.synth.algebra.primes import divisors, is_prime
+from topoloom.synth.algebra.primes import divisors
 from topoloom.synth.discovery.short_search import sampled
 from topoloom.synth.evaluation.cost import Cost, Links, optimal_bandwidth
 from topoloom.synth.families import FAMILIES
@@ -18,16 +19,16 @@ from topoloom.synth.recipes.recipe import (
     Product,
     Recipe,
 )
-from topoloom.synth.search import limits
 from topoloom.synth.search.candidates import (
     Candidate,
     affordable,
+    by_families,
     exact_claims,
     has_few_orbits,
     is_quickly_known,
     measured_candidate,
     measured_unless_dominated,
-    undominated,
+    rival_families,
 )
 from topoloom.synth.symmetry.orbits import representatives
 
@@ -54,9 +55,7 @@ class Constraints:
 class Catalog:
     """Candidates by (nodes, degree) within the constraints, each computed once.
 
-    ``nodes`` and ``degree`` are the requested size, at which short searches are made.  Without
-    ``exhaustive``, recipes that random graphs with slack schedules beat are left out: those of
-    short searches at primes, whose only group is cyclic, and large balanced products.
+    ``nodes`` and ``degree`` are the requested size, at which short searches are made.
     ``few_orbits`` leaves out one-way graphs of many node orbits that need a reverse link for every
     link: measuring them takes most of the time, and random two-way graphs are better.
     """
@@ -67,12 +66,10 @@ class Catalog:
         nodes: int,
         degree: int,
         *,
-        exhaustive: bool = True,
         few_orbits: bool = False,
     ) -> None:
         self._constraints = constraints
         self._few_orbits = few_orbits
-        self.exhaustive = exhaustive
         self._nodes, self._degree = nodes, degree
         self._families = [
             family
@@ -83,25 +80,12 @@ class Catalog:
         self._fronts: dict[tuple[int, int, bool], tuple[Candidate, ...]] = {}
         self._balanced: dict[tuple[int, int], Candidate | None] = {}
 
-    @property
-    def _has_random_graphs(self) -> bool:
-        """Whether random graphs with slack schedules compete with these recipes."""
-        constraints = self._constraints
-        chosen = constraints.families is not None or constraints.bases
-        return not (self.exhaustive or constraints.vertex_transitive or chosen)
-
     def requested(self) -> tuple[Candidate, ...]:
-        """Return the undominated candidates of the requested size."""
+        """Return the candidates of the requested size that no rival dominates."""
         # Sampling takes half a second at most sizes, so it runs beside the enumeration.
         with ThreadPoolExecutor(2) as pool:
             self._begin_sampling(pool)
             return self.front(self._nodes, self._degree)
-
-    def balanced(self) -> tuple[Candidate, ...]:
-        """Return a candidate that theorems prove to have optimal bandwidth, if there is one."""
-        complete = Catalog(self._constraints, self._nodes, self._degree)
-        found = complete._balance(self._nodes, self._degree)
-        return () if found is None else (found,)
 
     def has_base(self) -> bool:
         """Return whether a family has a member of the requested size; fast."""
@@ -111,7 +95,7 @@ class Catalog:
     def front(
         self, nodes: int, degree: int, *, parallel: bool | None = None
     ) -> tuple[Candidate, ...]:
-        """Return the undominated candidates of exactly this size.
+        """Return the candidates of exactly this size that no rival dominates, see `by_families`.
 
         ``parallel`` allows parallel links; by default as in the constraints.
         """
@@ -131,7 +115,7 @@ class Catalog:
         return self._fronts[key]
 
     def _best(self, offered: Iterable[Recipe], balanced: Candidate | None) -> tuple[Candidate, ...]:
-        """Return the undominated recipes, measured where no theorem is exact."""
+        """Return the recipes that no rival dominates, measured where no theorem is exact."""
         found = [] if balanced is None else [balanced]
         unclaimed: list[Recipe] = []
         for recipe in offered:
@@ -140,15 +124,17 @@ class Catalog:
                 found.append(Candidate(recipe, *costs))
             else:
                 unclaimed.append(recipe)
-        found = list(undominated(found))
+        kept = by_families(found, self._nodes)
         # Vertex-transitive graphs are likely to be good.
         unclaimed.sort(key=lambda recipe: not recipes.traits(recipe).vertex_transitive)
         chosen = affordable(unclaimed)
         # Few orbits first: they are cheap to measure, and recipes that they dominate then take two
         # dozen destinations.  At 4,000 nodes of 4 two-way ports this saves a seventh of the links.
         for recipe in sorted(chosen, key=lambda recipe: len(representatives(recipe))):
-            found += measured_unless_dominated(recipe, found)
-        return undominated(found)
+            rivals = kept.setdefault(rival_families(recipe, self._nodes), [])
+            rivals += measured_unless_dominated(recipe, rivals)
+        left = by_families(chain(*kept.values()), self._nodes)
+        return tuple(chain(*left.values()))
 
     def _fits(self, recipe: Recipe, size: tuple[int, int, bool]) -> bool:
         found = recipes.traits(recipe)
@@ -201,15 +187,7 @@ class Catalog:
             links = Links.BIDIRECTIONAL if constraints.bidirectional else Links.UNIDIRECTIONAL
             sizes = [self._nodes] if self._nodes % degree else [self._nodes, self._nodes // degree]
             for nodes in sizes:
-                if (
-                    self._has_random_graphs
-                    and nodes > limits.MIN_UNSAMPLED_PRIME
-                    and is_prime(nodes)
-                ):
-                    continue
-                self._samples[nodes] = pool.submit(
-                    sampled, nodes, degree, links, exhaustive=not self._has_random_graphs
-                )
+                self._samples[nodes] = pool.submit(sampled, nodes, degree, links)
         if constraints.bidirectional and degree % 2 == 0:
             self._one_way._begin_sampling(pool)
 
@@ -232,21 +210,17 @@ class Catalog:
             constraints,
             self._nodes,
             self._degree // 2,
-            exhaustive=self.exhaustive,
             few_orbits=self._few_orbits,
         )
 
     def _balance(self, nodes: int, degree: int) -> Candidate | None:
         """Return the candidate of optimal bandwidth with the fewest steps, by claims alone.
 
-        Only simple graphs, for which the product theorem has no conditions.  None where random
-        graphs with slack schedules are as even in fewer steps.
+        Only simple graphs, for which the product theorem has no conditions.
         """
         key = (nodes, degree)
         if key not in self._balanced:
             self._balanced[key] = None
-            if self._has_random_graphs and nodes > limits.MAX_NODES_WITH_PRODUCTS and degree > 2:
-                return None
             found = [*self._balanced_bases(*key), *self._products(*key)]
             self._balanced[key] = min(found, key=_steps_and_simplicity, default=None)
         return self._balanced[key]

@@ -110,7 +110,7 @@ def _line_graph_of(entry: Entry, times: int, degree: int) -> _NearbyGraph:
 
 def _line_graphs(nodes: int, degree: int) -> list[Candidate]:
     """Return line graphs of the graphs that a short search finds."""
-    bases = sampled(nodes // degree, degree, Links.UNIDIRECTIONAL, exhaustive=False)
+    bases = sampled(nodes // degree, degree, Links.UNIDIRECTIONAL)
     return [measured_candidate(LineGraph(1, base)) for base in bases]
 
 

@@ -15,7 +15,7 @@ from topoloom.synth.families.random_graphs import RandomGraph
 from topoloom.synth.recipes.build import traits
 from topoloom.synth.recipes.recipe import Recipe, Shortened, parse
 from topoloom.synth.search import limits
-from topoloom.synth.search.candidates import Candidate
+from topoloom.synth.search.candidates import Candidate, undominated
 from topoloom.synth.search.random_seeds import random_seeds
 from topoloom.synth.search.recipe_enumeration import Catalog, Constraints
 from topoloom.synth.search.resized_candidates import resized_graphs
@@ -136,4 +136,4 @@ def _atlas_graphs(constraints: Constraints, nodes: int, degree: int, links: Link
 @lru_cache(maxsize=256)
 def _catalog_front(constraints: Constraints, degree: int, nodes: int) -> tuple[Candidate, ...]:
     """Return the undominated recipes of a size, without random graphs."""
-    return Catalog(constraints, nodes, degree, exhaustive=False).front(nodes, degree)
+    return undominated(Catalog(constraints, nodes, degree).front(nodes, degree))

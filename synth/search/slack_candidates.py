@@ -22,7 +22,12 @@ from topoloom.synth.evaluation.cost import Cost, optimal_bandwidth
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import Recipe, parse
 from topoloom.synth.search import limits
-from topoloom.synth.search.candidates import Candidate, measured_candidate, undominated
+from topoloom.synth.search.candidates import (
+    Candidate,
+    by_families,
+    measured_candidate,
+    undominated,
+)
 from topoloom.synth.search.sampled_candidates import is_random
 from topoloom.synth.slack import MAX_DEGREE, MAX_SEARCHED, MAX_SLACK, MAX_STEPS, GraphAndTranspose
 from topoloom.synth.symmetry.semiregular_groups import semiregular_group
@@ -123,7 +128,7 @@ def _locally_searched(
     greedy = _greedy_schedules(pool, graphs, most, nodes)
     most = min(most, optimal_steps(greedy, nodes))
     rivals = [*rivals, *greedy]
-    kept = {one.recipe for one in undominated(rivals)}
+    kept = {one.recipe for one in chain(*by_families(rivals, nodes).values())}
     stay = [one for one in graphs if one.recipe in kept and one.fits_local_search(most)]
     bounds = [min(most, _most_steps_to_search(one.recipe, rivals, nodes)) for one in stay]
     searched = chain(*pool.map(partial(_Graph.slack_schedules, moves=None), stay, bounds))
@@ -228,18 +233,22 @@ def _symmetric(recipe: Recipe) -> tuple[Topology, Images]:
 def _most_steps_to_search(recipe: Recipe, found: Sequence[Candidate], nodes: int) -> int:
     """Return the most steps for which local search on a graph is worth a try.
 
-    The limit excludes steps in which another graph is far nearer to the bound than any greedy
-    schedule of this graph: local search hardly ever makes up for that.
+    The limit excludes steps in which another graph is far nearer to the bound in both directions
+    than any greedy schedule of this graph: local search hardly ever makes up for that.
     """
-    mine = min(_excess_bandwidth(one, nodes) for one in found if one.recipe == recipe)
-    better = (
-        one.steps for one in found if _excess_bandwidth(one, nodes) * limits.FAR_BEHIND < mine
-    )
+    alike = (one for one in found if one.recipe == recipe)
+    greedy = zip(*(_excess_bandwidths(one, nodes) for one in alike), strict=True)
+    mine = tuple(map(min, greedy))
+    better = (one.steps for one in found if _is_far_nearer(_excess_bandwidths(one, nodes), mine))
     return min(better, default=MAX_STEPS + 1) - 1
 
 
-def _excess_bandwidth(one: Candidate, nodes: int) -> Fraction:
-    return one.bandwidth - optimal_bandwidth(nodes)
+def _excess_bandwidths(one: Candidate, nodes: int) -> tuple[Fraction, ...]:
+    return tuple(cost.bandwidth - optimal_bandwidth(nodes) for cost in one.costs)
+
+
+def _is_far_nearer(other: tuple[Fraction, ...], mine: tuple[Fraction, ...]) -> bool:
+    return all(its * limits.FAR_BEHIND < own for its, own in zip(other, mine, strict=True))
 
 
 def _is_bandwidth_optimal(costs: tuple[Cost, Cost], nodes: int) -> bool:

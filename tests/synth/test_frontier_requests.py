@@ -3,7 +3,8 @@
 from collections import Counter
 
 import networkx as nx
-from hypothesis import given, settings
+import pytest
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.synth.test_search import families_in, no_worse, slowly
@@ -79,6 +80,26 @@ def test_constraints_never_improve_a_frontier_and_slack_schedules_never_worsen_i
     for less_constrained in (free, request | {"schedule": "best"}):
         others = frontier(**less_constrained).points
         assert all(any(is_no_worse(other, point) for other in others) for point in points)
+
+
+@pytest.mark.slow
+@settings(max_examples=3)
+@given(st.integers(20, 300), st.integers(2, 10), st.sampled_from(Links))
+@example(143, 4, Links.UNIDIRECTIONAL)
+@example(171, 8, Links.UNIDIRECTIONAL)
+@example(281, 10, Links.BIDIRECTIONAL)
+def test_a_frontier_has_all_that_frontiers_of_single_families_have(nodes, degree, links):
+    try:
+        points = frontier(nodes, degree, links).points
+    except ImpossibleRequest:
+        return
+    for family in NAMES:
+        try:
+            others = frontier(nodes, degree, links, families=[family]).points
+        except ImpossibleRequest:
+            continue
+        for other in others:
+            assert any(is_no_worse(point, other) for point in points), other
 
 
 def is_no_worse(one: Point, other: Point) -> bool:

@@ -1,5 +1,6 @@
 """On which graphs of a frontier moves of labels are tried, and in how many steps."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -48,6 +49,11 @@ def test_moves_go_on_where_other_graphs_are_not_far_nearer():
 def test_a_graph_at_the_bound_is_not_behind_another():
     there = [candidate(FAR, 4, 0), candidate(NEAR, 4, 0)]
     assert _most_steps_to_search(FAR, there, 61) == MAX_STEPS
+
+
+def test_moves_go_on_on_a_graph_that_is_far_behind_in_one_direction_only():
+    one_way = replace(candidate(FAR, 4, "2/5"), cost=Cost(4, Fraction(60, 61) + Fraction(1, 10)))
+    assert _most_steps_to_search(FAR, [one_way, candidate(NEAR, 6, "1/25")], 61) == MAX_STEPS
 
 
 def ring(nodes, steps):
