@@ -10,7 +10,7 @@ from tests.oracles import data_cuts, forest_faults, random_topology, torus, wors
 from tests.schedule_oracles import ring, two_boxes
 from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.generate.collectives import make, reverse
-from topoloom.schedules.model.schedule import Collective
+from topoloom.schedules.model.schedule import Collective, tree_height
 from topoloom.schedules.trees.forestcoll import broadcast, optimum
 from topoloom.schedules.verify import tree_inverse_rate, violations
 from topoloom.synth.errors import InvalidTopology, Unreachable
@@ -126,6 +126,15 @@ def test_a_broadcast_is_as_fast_as_the_root_and_its_box_can_send(
     schedule = broadcast(topology, root)
     assert violations(schedule, topology) == []
     assert 1 / tree_inverse_rate(schedule, topology) == rate
+
+
+@pytest.mark.parametrize(("name", "height"), [("rail-4-8", 6), ("rail-8-8", 8), ("dgx-a100-3", 4)])
+def test_trees_of_one_root_differ_and_are_no_chains(name: str, height: int) -> None:
+    """Every rank sends as much as it receives, so one with several children is a leaf elsewhere."""
+    topology = fabric(name)
+    schedule = broadcast(topology, topology.compute_nodes[0])
+    assert violations(schedule, topology) == []
+    assert max(map(tree_height, schedule.trees)) <= height
 
 
 @pytest.mark.parametrize("topology", [two_boxes(), torus(3, 4), fabric("dgx-1v")], ids=str)

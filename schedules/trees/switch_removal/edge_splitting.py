@@ -41,7 +41,12 @@ class Splitter:
         self.capacities = {pair: room for pair, room in capacities.items() if room}
         self.routes = Routes(self.capacities)
         self.terminals = terminals
-        self.shares, self.trees_per_root = shares, trees_per_root
+        self.shares = shares
+        # Trees of one root of many are grown as a group, which needs whole portions.  The trees of
+        # the only root must differ: with whole portions every rank would have one arc, and trees
+        # would be chains.
+        roots = np.count_nonzero(shares)
+        self._portion = max(1, trees_per_root // (len(terminals) // roots))
         self.names = names
 
     def remove_switches(self) -> None:
@@ -85,7 +90,7 @@ class Splitter:
                 (u, switch, t): amount
                 for switch in batch
                 for (u, t), amount in even_shares(
-                    into[switch], onward[switch], self.trees_per_root, self.capacities, only_new
+                    into[switch], onward[switch], self._portion, self.capacities, only_new
                 ).items()
             }
             self._commit(self._optimistic(list(shares)).split(shares) if shares else {})
