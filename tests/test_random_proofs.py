@@ -82,7 +82,7 @@ def rate_unless_empty(prove: Callable[..., Fraction], *weights: object) -> Fract
         return Fraction(0)
 
 
-@for_every("seed", range(24))
+@for_every("seed", range(32))
 def test_no_change_of_a_proof_proves_more_than_the_optimum(seed: int) -> None:
     rng = random.Random(seed)
     topology = limited(rng)
