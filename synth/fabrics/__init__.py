@@ -47,7 +47,7 @@ from topoloom.synth.fabrics.tori import (
     trainium2,
     trainium2_ultra,
 )
-from topoloom.synth.naming.suggestions import one_of
+from topoloom.synth.naming.suggestions import did_you_mean
 from topoloom.synth.topology.topology import Topology
 
 __all__ = ["FABRICS", "LARGEST", "fabric", "is_fabric"]
@@ -126,7 +126,7 @@ def fabric(name: str) -> Topology:
         name: A key of `FABRICS`, with a number from 1 to 1024 for each capital letter.
 
     Raises:
-        InvalidRecipe: No such fabric exists; the rule lists the names, or states the requirement on
+        InvalidRecipe: No such fabric exists; the rule suggests a name, or states the requirement on
             the numbers of this fabric.
 
     >>> fabric("mi300x").degree
@@ -142,8 +142,11 @@ def fabric(name: str) -> Topology:
         except OutOfDomain as error:
             rule = f"{error.field} of {known} {error.rule}; not {name!r}"
             raise InvalidRecipe("/name", rule) from None
-    where = f", with a number from 1 to {LARGEST} for each capital letter"
-    raise InvalidRecipe("/name", one_of(name, sorted(FABRICS), where))
+    near = did_you_mean(name, FABRICS) or ";"
+    known = f"lists all, with a number from 1 to {LARGEST} for each capital letter"
+    raise InvalidRecipe(
+        "/name", f"no fabric is called {name!r}{near} `topoloom catalog fabrics` {known}"
+    )
 
 
 def is_fabric(name: str) -> bool:

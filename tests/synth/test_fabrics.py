@@ -107,9 +107,15 @@ def test_boxes_have_the_ids_of_the_topology_format() -> None:
         *("fat-tree-", "fat-tree-1100", "fat-tree--4", "fat-tree-4 ", "FAT-TREE-4", "fat-tree-٤"),
     ],
 )
-def test_an_unknown_fabric_is_refused_and_the_known_ones_are_listed(name: str) -> None:
-    with pytest.raises(InvalidRecipe, match="dgx-a100-N"):
+def test_an_unknown_fabric_is_refused_and_a_command_that_lists_all_is_named(name: str) -> None:
+    with pytest.raises(InvalidRecipe, match="`topoloom catalog fabrics` lists all"):
         fabric(name)
+
+
+def test_the_suggestion_of_an_unknown_fabric_stands_before_all_else() -> None:
+    rule = "no fabric is called 'fat-tree-x'; did you mean fat-tree-K[?] `topoloom"
+    with pytest.raises(InvalidRecipe, match=rule):
+        fabric("fat-tree-x")
 
 
 @pytest.mark.parametrize(
