@@ -1,6 +1,5 @@
 """Requests for sweeps: over sizes, over jobs, or over the single faults of a topology."""
 
-import re
 from collections.abc import Iterator
 from itertools import product
 from math import prod
@@ -21,6 +20,7 @@ from topoloom.app.requests.base import Positive, Request, optional
 from topoloom.app.requests.designs import DesignRequest, FrontierRequest
 from topoloom.app.requests.field_errors import PlacedError, field_errors
 from topoloom.app.requests.iterations import IterationRequest, model_of_traces
+from topoloom.app.requests.number_ranges import NUMBER_RANGE, numbers_of_range
 from topoloom.app.requests.options import sweeps_and_jobs
 from topoloom.app.requests.options.sweeps_and_jobs import PartName
 from topoloom.app.requests.schedules import OptimumRequest
@@ -32,8 +32,6 @@ SweepKind = Literal["sizes", "workload", "iteration", "fault-analysis"]
 MAX_PARTS = 2_000
 """Limit of the requests in one sweep."""
 
-_RANGE = re.compile(r"^[0-9]{1,7}(:[0-9]{1,7}){0,2}$", re.ASCII)
-
 
 def _numbers(value: Any) -> Any:
     """Return the distinct numbers of a list of numbers and ranges, sorted."""
@@ -41,31 +39,15 @@ def _numbers(value: Any) -> Any:
         return value
     numbers: set[int] = set()
     for entry in value:
-        numbers.update(_expanded(entry))
+        numbers.update(numbers_of_range(entry))
         if len(numbers) > MAX_PARTS:
             raise ValueError(f"must have at most {MAX_PARTS} numbers")
     return sorted(numbers)
 
 
-def _expanded(entry: Any) -> range:
-    """Return the numbers of a list entry.
-
-    >>> list(_expanded("8:20:4")), list(_expanded(7))
-    ([8, 12, 16, 20], [7])
-    """
-    text = str(entry) if isinstance(entry, int) and not isinstance(entry, bool) else entry
-    if not isinstance(text, str) or _RANGE.fullmatch(text) is None:
-        raise ValueError("must be numbers, or inclusive ranges FROM:TO or FROM:TO:STEP")
-    first, *more = map(int, text.split(":"))
-    last, step = (*more, 1)[:2] if more else (first, 1)
-    if step == 0:
-        raise ValueError("must have a STEP of at least 1")
-    return range(first, last + 1, step)
-
-
 def _listed(least: int, most: int) -> Any:
     entry = {"type": "integer", "minimum": least, "maximum": most}
-    ranged = {"type": "string", "pattern": _RANGE.pattern}
+    ranged = {"type": "string", "pattern": NUMBER_RANGE.pattern}
     return WithJsonSchema(
         {
             "type": "array",

@@ -31,10 +31,10 @@ def export(fields: dict[str, Any], out: Out = None) -> None:
 def discover(
     fields: dict[str, Any],
     nodes: Annotated[
-        str, typer.Option(metavar="NUMBERS", help="numbers of hosts, such as 64 or 16-32,48")
+        str, typer.Option(metavar="NUMBERS", help="numbers of hosts, such as 64 or 16:32,48")
     ],
     degree: Annotated[
-        str, typer.Option(metavar="NUMBERS", help="ports of each host, such as 4 or 2-8")
+        str, typer.Option(metavar="NUMBERS", help="ports of each host, such as 4 or 2:8")
     ],
     seconds: Annotated[float, typer.Option(metavar="NUMBER", help="time of the search, seconds")],
     seed: Annotated[int, typer.Option(metavar="NUMBER", help="seed of the random numbers")] = 0,

@@ -1,6 +1,5 @@
 """`topoloom atlas discover`: a search with time limit, progress bar and result file."""
 
-import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,6 +8,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from topoloom.app.requests.number_ranges import numbers_of_range
 from topoloom.synth.atlas.entries import Atlas, Entry, Search
 from topoloom.synth.atlas_build.build import build_atlas, slack_searches
 from topoloom.synth.discovery.annealing_rounds import MAX_NODES, explore, sizes
@@ -52,17 +52,17 @@ def search(
 def numbers(field: str, text: str) -> list[int]:
     """Return the numbers and ranges of a text, increasing.
 
-    >>> numbers("nodes", "16-18,64")
+    >>> numbers("nodes", "16:18,64")
     [16, 17, 18, 64]
     """
     listed: set[int] = set()
     for part in text.split(","):
-        match = re.fullmatch(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?", part)
-        _require(match is not None, field, "must be numbers or ranges, such as 16-32,48")
-        assert match is not None
-        low, high = int(match[1]), int(match[2] or match[1])
-        _require(low <= high <= MAX_NODES, field, f"must increase, up to {MAX_NODES}")
-        listed.update(range(low, high + 1))
+        try:
+            more = numbers_of_range(part.strip())
+        except ValueError as error:
+            raise SynthError(field, str(error)) from None
+        _require(more[-1] <= MAX_NODES, field, f"must be at most {MAX_NODES}")
+        listed.update(more)
     return sorted(listed)
 
 
