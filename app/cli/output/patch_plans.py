@@ -77,6 +77,14 @@ def _timed(columns: tuple[Column, ...], rows: list[dict[str, Any]]) -> tuple[Col
     return tuple(column for column in columns if column.member != "seconds")
 
 
+def moves_line(summary: dict[str, Any]) -> str:
+    """Return the moves of a plan with their lower bound."""
+    return (
+        f"{summary['moves']} moves: {summary['removes']} removed, {summary['adds']} added, "
+        f"{summary['kept']} links kept; lower bound {summary['lower_bound']}{_optimal(summary)}"
+    )
+
+
 def show_plan(document: dict[str, Any], script: "Script") -> None:
     """Print a patch-plan/1 document: moves, stages, changed panels."""
     summary, made_on = document["summary"], document.get("plant")
@@ -86,10 +94,7 @@ def show_plan(document: dict[str, Any], script: "Script") -> None:
     else:
         where = f"plant {script.plant.name or made_on['digest']}"
     print(f"patch plan {script.plan_id}\non {where}")
-    print(
-        f"{summary['moves']} moves: {summary['removes']} removed, {summary['adds']} added, "
-        f"{summary['kept']} links kept; lower bound {summary['lower_bound']}{_optimal(summary)}"
-    )
+    print(moves_line(summary))
     if "objective" in summary:
         print(_objective_line(summary["objective"]))
     if "with_spare_port" in summary:

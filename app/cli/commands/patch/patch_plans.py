@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from topoloom.app.cli.common import command_context, is_file, source_of, with_wiring, write
+from topoloom.app.cli.common import (
+    command_context,
+    is_beside,
+    is_file,
+    source_of,
+    with_wiring,
+    write,
+)
 from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.output.text_table import print_note
 from topoloom.app.cli.shared_options import AsJson, Out, Reading, Source, reads_topology
@@ -99,6 +106,11 @@ def plan(
         _show_created(artefact)
     else:
         write(patch_plans.export(artefact, form), out, "patch plan")
+        if is_beside(out):
+            from topoloom.app.cli.output.patch_plans import moves_line
+            from topoloom.app.documents.patch_plan import content_of
+
+            typer.echo(moves_line(content_of(artefact)[0]["summary"]))
 
 
 def _show_created(artefact: "Artefact") -> None:
