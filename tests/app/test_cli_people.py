@@ -181,7 +181,8 @@ def test_a_design_fits_eighty_columns_without_a_broken_name(settings, topoloom):
 @pytest.mark.slow
 def test_notes_and_errors_break_between_words(settings):
     swept = ("sweep", "iteration", "vit-22b", "--topology", "Complete(8)", "--degree", "7")
-    for asked in ((*swept, "--links", "bidirectional"), ("measure", "nosuchfabric-3")):
+    unknown = ("topology", "BiRing(4)", "--format", "nosuch")
+    for asked in ((*swept, "--links", "bidirectional"), unknown):
         shown = on_a_terminal(settings.database_url, *asked, NO_COLOR="1")
         start = max(shown.find("note: "), shown.find("topoloom: "))
         *lines, _ = shown[start:].splitlines()
