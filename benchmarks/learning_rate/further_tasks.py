@@ -1,8 +1,8 @@
 """Ten small trainings of other kinds: other losses, other optimizers, data of the seed.
 
 They were frozen before their first run.  Each has the rate that a user would give its optimizer.
-Rules for far too high and far too low rates were since chosen on three of them, *noisy labels*,
-*stripes* and *copying*; the others decide nothing.
+Rules for far too high, far too low and raised rates were since chosen on three of them, *noisy
+labels*, *stripes* and *copying*; the others decide nothing.
 """
 
 import math

@@ -86,7 +86,7 @@ class Progress:
         if action.do == "restore" and (action.slot or "").startswith("safe"):
             untrained = action.slot == UNTRAINED
             to = "the untrained model" if untrained else f"checkpoint {action.slot}"
-            flat = state is not None and state.runs_untrained
+            flat = state is not None and state.runs_other
             LOG.warning("the loss %s: back to %s", "has not fallen" if flat else "rises", to)
         elif action.do == "stop":
             steps = "" if state is None else f", {state.step} steps kept of {state.spent}"

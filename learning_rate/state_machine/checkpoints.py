@@ -4,7 +4,14 @@ from dataclasses import replace
 
 from topoloom.learning_rate.state_machine.divergence_detector import WINDOW, has_risen, low
 from topoloom.learning_rate.state_machine.stage_plan import safe_interval
-from topoloom.learning_rate.state_machine.state import UNTRAINED, Action, FlatStart, State
+from topoloom.learning_rate.state_machine.state import (
+    FLAT_END,
+    FLAT_START,
+    UNTRAINED,
+    Action,
+    FlatStart,
+    State,
+)
 from topoloom.learning_rate.state_machine.step_counting import BAD_IN_A_ROW, last_saved
 
 AGAIN = 0.4  # of the run, in which a rise leads back to the untrained model
@@ -31,7 +38,8 @@ def _kept(state: State, slot: str) -> tuple[str, ...]:
     if may_begin_again(state):
         kept |= {UNTRAINED}
     if state.flat is not None and state.flat.start is not None:
-        kept |= {UNTRAINED, "flat-start", "flat-end"}
+        before = {UNTRAINED, FLAT_START} if state.flat.lower is None else {state.stage_slot}
+        kept |= before | {FLAT_END}
     if safe_interval(state):
         kept |= {other for other in (state.safe_slot, state.new_slot) if other is not None}
     if state.phase == "restore_stage":
@@ -64,7 +72,7 @@ def save_is_due(state: State) -> bool:
 
 def _sound(state: State) -> bool:
     sound = low(state) or not state.settings.stop_rises
-    return sound and not state.bad and state.check is None and not state.runs_untrained
+    return sound and not state.bad and state.check is None and not state.runs_other
 
 
 def with_proven_slot(state: State) -> State:

@@ -28,6 +28,7 @@ from topoloom.learning_rate.state_machine.state import Attempt, State
 
 STEP = math.sqrt(10.0)
 DISCOUNT = 0.5  # rungs
+RAISED = 2.0  # rungs, from which the rate is compared once more (`raised_rates`)
 TRIAL_SHARE = 0.16  # of the allowance
 SHORTEST = 12  # steps of a trial
 TAIL, LEAST_TAIL = 1 / 4, 6  # of a trial's losses, which are compared
@@ -80,8 +81,10 @@ def decide_rate(state: State) -> State:
     # Searched again later, unless the start is clearly better than the rate above.
     clear = best != 0 or below(known.get(0), known.get(1))
     rung = max(0.0, least(known, best) - DISCOUNT) if best > 0 else best
-    rate = _rate(state, rung)
-    return replace(state, rate=rate, peak=rate if clear else None)
+    rate, flat = _rate(state, rung), state.flat
+    if rung >= RAISED and flat is not None and flat.start is None:
+        flat = replace(flat, lower=rate / STEP)
+    return replace(state, rate=rate, peak=rate if clear else None, flat=flat)
 
 
 def _best(state: State, known: Rungs) -> int:

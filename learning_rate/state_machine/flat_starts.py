@@ -44,8 +44,15 @@ from topoloom.learning_rate.state_machine.divergence_detector import (
     noise,
     stays_above,
 )
+from topoloom.learning_rate.state_machine.raised_rates import with_raised_end
 from topoloom.learning_rate.state_machine.stage_plan import rate_in_use
-from topoloom.learning_rate.state_machine.state import UNTRAINED, FlatStart, State
+from topoloom.learning_rate.state_machine.state import (
+    FLAT_END,
+    FLAT_START,
+    UNTRAINED,
+    FlatStart,
+    State,
+)
 from topoloom.learning_rate.state_machine.step_counting import BAD_IN_A_ROW, SHORT, halfway
 
 DUE = 0.9
@@ -55,7 +62,6 @@ LARGE = 1.0  # standard deviation
 FEW = 12  # last losses of either model in a comparison of `SHORT` steps
 SHORTER = 0.9  # of the steps of a comparison, at least, if the budget pays for them
 LOWER = 10.0  # times lower is the rate of the untrained model
-BEFORE, AFTER = "flat-start", "flat-end"  # checkpoints
 
 
 def looked_at(state: State, flat: FlatStart) -> State:
@@ -74,7 +80,7 @@ def looked_at(state: State, flat: FlatStart) -> State:
     steps = min(steps, paid) if paid >= SHORTER * steps else steps
     tau = max(state.tau, state.step + 2 * steps - state.stage_start)  # no search meanwhile
     flat = replace(flat, start=state.step, steps=steps, rate=state.rate, peak=state.peak)
-    return save(replace(state, flat=flat, tau=tau), "save_flat", BEFORE)
+    return save(replace(state, flat=flat, tau=tau), "save_flat", FLAT_START)
 
 
 def _steps(state: State) -> int:
@@ -90,7 +96,7 @@ def after_first_steps(state: State, flat: FlatStart) -> State:
     """Save the model that ran, if its steps are over, to run the untrained one."""
     if flat.start is None or state.step < flat.start + flat.steps:
         return state
-    return save(_with_end(state, flat), "save_flat", AFTER)
+    return save(_with_end(state, flat), "save_flat", FLAT_END)
 
 
 def saved_later(state: State) -> State:
@@ -100,7 +106,7 @@ def saved_later(state: State) -> State:
         return replace(state, flat=None)
     if flat.end is None:
         return replace(state, flat=replace(flat, start=state.step))
-    return _with_end(state, flat)
+    return _with_end(state, flat) if flat.lower is None else with_raised_end(state, flat)
 
 
 def _with_end(state: State, flat: FlatStart) -> State:
@@ -114,7 +120,7 @@ def _with_end(state: State, flat: FlatStart) -> State:
 
 def to_the_same_batches(state: State) -> State:
     """Return to the batches that the model has seen; the untrained model is restored next."""
-    return restore(state, "restore_flat", BEFORE)
+    return restore(state, "restore_flat", FLAT_START)
 
 
 def to_the_untrained(state: State) -> State:
@@ -139,10 +145,10 @@ def after_untrained_steps(state: State, flat: FlatStart) -> State:
         state = replace(state, ceiling=ceiling, new_slot=None)
         return replace(state, safe_slot=UNTRAINED, safe_step=end)
     state = replace(state, rate=flat.rate, peak=flat.peak, begun=0, recent=(), floor=None, bad=0)
-    state = replace(state, safe_slot=AFTER, safe_step=end, new_slot=None, untrained=True)
+    state = replace(state, safe_slot=FLAT_END, safe_step=end, new_slot=None, untrained=True)
     if affordable(state) and end >= state.stage_start:
         state = replace(state, step=end)
-    return restore(state, "restore_safe", AFTER)
+    return restore(state, "restore_safe", FLAT_END)
 
 
 def _is_better(state: State, flat: FlatStart) -> bool:

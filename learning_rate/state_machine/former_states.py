@@ -97,10 +97,12 @@ def _of_version_10(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _of_version_11(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a document of before three options of trials at constant rates went, without them."""
+    """Return a document with three more options of trials at constant rates, without them."""
     settings = document.get("settings")
     if isinstance(settings, dict):
         settings = {name: settings[name] for name in settings if name not in REMOVED}
+    if isinstance(flat := document.get("flat"), dict):
+        document = {**document, "flat": {"lower": None, **flat}}
     return {**document, "settings": settings, "version": 12}
 
 

@@ -26,6 +26,7 @@ from topoloom.learning_rate.state_machine.flat_starts import (
     looked_at,
 )
 from topoloom.learning_rate.state_machine.proposed_rates import rates_to_try
+from topoloom.learning_rate.state_machine.raised_rates import after_lower_steps, after_raised_steps
 from topoloom.learning_rate.state_machine.range_trials import (
     end_range_test,
     next_range_rate,
@@ -225,20 +226,22 @@ def after_exploit_steps(state: State) -> State:
     state = with_least_level(state)
     if state.check is not None:
         return _after_check_steps(state, state.check)
-    if state.flat is not None and state.runs_untrained:
-        return _unless_saved_or_restored(after_untrained_steps(state, state.flat))
+    if state.flat is not None and state.runs_other:
+        after = after_untrained_steps if state.flat.lower is None else after_lower_steps
+        return _unless_saved_or_restored(after(state, state.flat))
     if going_wrong(state):
         return _check_rate(replace(state, flat=None))
-    return _unless_saved_or_restored(_flat_start(with_proven_slot(state)))
+    return _unless_saved_or_restored(_compared(with_proven_slot(state)))
 
 
-def _flat_start(state: State) -> State:
-    """Look after a loss that may never have fallen."""
+def _compared(state: State) -> State:
+    """Begin a comparison with another branch where one is due, or continue it."""
     if state.flat is None:
         return state
     if state.flat.start is None:
         return looked_at(state, state.flat)
-    return after_first_steps(state, state.flat)
+    after = after_first_steps if state.flat.lower is None else after_raised_steps
+    return after(state, state.flat)
 
 
 def _check_rate(state: State) -> State:

@@ -11,6 +11,7 @@ from topoloom.learning_rate.state_machine.json_codec import decode, encode
 
 VERSION = 12
 UNTRAINED = "safe-0"  # the name of the checkpoint before the first step of warm-up
+FLAT_START, FLAT_END = "flat-start", "flat-end"  # those around steps that are compared
 PHASES = (
     "warm_up",
     "save_stage",
@@ -118,13 +119,18 @@ class RateCheck:
 
 @dataclass(frozen=True, slots=True)
 class FlatStart:
-    """A run whose loss may never have fallen (`learning_rate.state_machine.flat_starts`).
+    """A comparison of the kept branch with another one.
+
+    The other one is the untrained model, where the loss may never have fallen
+    (`learning_rate.state_machine.flat_starts`), or has a lower rate, where a search has raised the
+    rate far (`learning_rate.state_machine.raised_rates`).
 
     floor : the least level of up to some steps after warm-up; None before.
     start, end : between which the model runs that is compared; None before.
     steps : the steps of the comparison, of each of the two models.
     losses : the last ones of the model.
     rate, peak : those in use at the start.
+    lower : the lower rate; None for the untrained model.
     """
 
     floor: float | None = None
@@ -134,6 +140,7 @@ class FlatStart:
     losses: tuple[float, ...] = ()
     rate: float | None = None
     peak: float | None = None
+    lower: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +177,7 @@ class State:
     begun : the step at which training began, again after a rise early in the run.
     check : the running check of a rate at which the run went wrong.
     times_cleared : how often such a check found that it was the data.
-    flat : what is known of a flat beginning; None once it does not matter.
+    flat : the next comparison of the kept branch with another one; None where there is none.
     """
 
     version: int
@@ -214,8 +221,8 @@ class State:
     flat: FlatStart | None = None
 
     @property
-    def runs_untrained(self) -> bool:
-        """Whether the untrained model runs for a comparison, or is about to."""
+    def runs_other(self) -> bool:
+        """Whether the other branch of a comparison runs, or is about to."""
         return self.flat is not None and self.flat.end is not None
 
     @property

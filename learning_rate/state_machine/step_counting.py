@@ -69,6 +69,9 @@ def _next_model(state: State) -> int:
     flat, total = state.flat, state.settings.total_steps
     if flat is None or flat.start is None:
         return total
+    if flat.lower is not None:
+        end = flat.start + flat.steps if flat.end is None else flat.end
+        return end if state.step < end else total
     begin, half = (flat.start, 0) if flat.end is None else (flat.end, halfway(flat))
     ends = [begin + steps for steps in (half, flat.steps) if state.step < begin + steps]
     return ends[0] if ends else total

@@ -21,6 +21,11 @@ from dataclasses import replace
 from topoloom.learning_rate.options import Options
 from topoloom.learning_rate.state_machine.checkpoints import fresh
 from topoloom.learning_rate.state_machine.flat_starts import to_the_same_batches, to_the_untrained
+from topoloom.learning_rate.state_machine.raised_rates import (
+    at_lower_rate,
+    begun_comparison,
+    to_the_stage,
+)
 from topoloom.learning_rate.state_machine.range_trials import begun_with_range
 from topoloom.learning_rate.state_machine.report_checks import checked_losses
 from topoloom.learning_rate.state_machine.stages import (
@@ -88,16 +93,25 @@ def observe(state: State, losses: Sequence[float] = ()) -> State:
         case "save_trial":
             return next_attempt(state)
         case "restore_winner":
-            return exploit(replace(state, lr=None))
+            return exploit(begun_comparison(replace(state, lr=None)))
         case "exploit":
             return after_exploit_steps(count_steps(state, values))
         case "save_safe":
             state = fresh(state, f"safe-{state.step}")
             return warm_up(state) if state.stage < 0 else exploit(state)
         case "save_flat":
-            return to_the_same_batches(state) if state.runs_untrained else exploit(state)
+            return _to_the_other(state) if state.runs_other else exploit(state)
+        case "restore_flat" if state.flat is not None and state.flat.lower is not None:
+            return exploit(at_lower_rate(state, state.flat))
         case "restore_flat":
             return to_the_untrained(state)
         case _:  # restore_safe
             state = replace(state, lr=None)
             return warm_up(state) if state.stage < 0 else exploit(state)
+
+
+def _to_the_other(state: State) -> State:
+    """Return to where the other branch of a comparison begins, or to its batches."""
+    if (flat := state.flat) is not None and flat.lower is not None:
+        return to_the_stage(state, flat)
+    return to_the_same_batches(state)
