@@ -48,9 +48,15 @@ def faults(
         from topoloom.app.plots import canvas
 
         canvas.require_drawable(picture, beside=True)
+    from topoloom.app.services import topologies
+
     with command_context() as context:
         answer = fault_analysis(context, source, reading, fields)
+        topology = topologies.load(context, source_of(source, reading, context)).topology
     show(answer, as_json, as_csv)
+    if not (as_json or as_csv):
+        unit = topology.bandwidth_unit
+        typer.echo(f"algbw in {'units of a link' if unit == 'link' else unit}")
     if picture is not None:
         from topoloom.app.plots import canvas
         from topoloom.app.plots import faults as plot
