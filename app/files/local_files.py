@@ -141,7 +141,7 @@ def write_text(path: Path, pieces: Iterable[str]) -> None:
             else:
                 raw.writelines(piece.encode() for piece in pieces)
     except OSError as error:
-        raise UnusableFile(path, _reason(error)) from None
+        raise _unwritable(path, error) from None
 
 
 def write_bytes(path: Path, content: bytes) -> None:
@@ -154,7 +154,12 @@ def write_bytes(path: Path, content: bytes) -> None:
         with _opened_to_write(path) as file:
             file.write(content)
     except OSError as error:
-        raise UnusableFile(path, _reason(error)) from None
+        raise _unwritable(path, error) from None
+
+
+def _unwritable(path: Path, error: OSError) -> UnusableFile:
+    no_folder = isinstance(error, FileNotFoundError)
+    return UnusableFile(path, f"there is no folder {path.parent}" if no_folder else _reason(error))
 
 
 def _reason(error: OSError) -> str:

@@ -155,7 +155,7 @@ def test_files_that_cannot_be_read_are_one_line(topoloom, tmp_path):
     require_one_line(topoloom("optimum", "none.json.gz"), "no such file")
     require_one_line(topoloom("verify", str(tmp_path), "--topology", "BiRing(3)"), "directory")
     require_one_line(topoloom("measure", "x" * 5000), "must")
-    require_one_line(topoloom("topology", "BiRing(3)", "--out", "/proc/none/x"), "no such file")
+    require_one_line(topoloom("topology", "BiRing(3)", "--out", "/proc/none/x"), "no folder")
 
 
 @pytest.mark.parametrize(

@@ -231,7 +231,7 @@ HOSTS = "--nodes 12 --degree 4"
     ("command", "complaint"),
     [
         (f"frontier {HOSTS} --out a.pdf", "a.pdf: must end in .png or .svg"),
-        (f"frontier {HOSTS} --out none/a.svg", "none/a.svg: no such file or directory"),
+        (f"frontier {HOSTS} --out none/a.svg", "none/a.svg: there is no folder none"),
         ("frontier --nodes 1 --degree 4 --out a.svg", "--nodes: must be at least 2"),
         (f"sizes {HOSTS} --collective gossip --out a.svg", "--collective: must be"),
         (f"sizes {HOSTS} --collective allreduce --from much --out a.svg", "--from: must be"),
