@@ -26,6 +26,7 @@ from sqlalchemy import Engine, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from tests.app.conftest import Postgres, private_postgres
+from tests.patience import ended_job
 from topoloom.app.config import Settings
 from topoloom.app.jobs.facade import Jobs
 from topoloom.app.jobs.model import Task
@@ -219,7 +220,7 @@ def with_workers(count: int, first: int) -> float:
             context = Context(Store(engine), Settings(database_url=str(engine.url)))
             task, parts = task_and_parts(context, request)
             start = time.perf_counter()
-            found = jobs.wait(jobs.enqueue(task, parts=parts), 600)
+            found = ended_job(jobs, jobs.enqueue(task, parts=parts), 600)
             assert found.state == "done", found
             return time.perf_counter() - start
         finally:
@@ -230,7 +231,7 @@ def warm(jobs: Jobs, count: int) -> None:
     """Have every worker run a few jobs, so that its imports are loaded."""
     for number in range(4 * count):
         task = Task.of("frontier", {"nodes": 6 + number, "degree": 2})
-        assert jobs.wait(jobs.enqueue(task), 120).state == "done"
+        assert ended_job(jobs, jobs.enqueue(task), 120).state == "done"
 
 
 def stopped(processes: list[subprocess.Popen[bytes]], seconds: float = 6) -> None:

@@ -14,7 +14,6 @@ True
 >>> engine.dispose(); folder.cleanup()
 """
 
-import time
 from collections.abc import Callable, Sequence
 from copy import copy
 
@@ -34,7 +33,6 @@ from topoloom.app.store.owners import EVERYONE, OPERATORS, owner_of
 from topoloom.app.store.quotas import Quotas
 
 LIMITS = QueueLimits(10_000, 2_500)
-WAIT_STEP_SECONDS = 0.1
 
 
 class Jobs:
@@ -210,20 +208,3 @@ class Jobs:
         found = deliveries.resend(self._engine, job, delivery)
         self._ended()
         return found
-
-    def wait(
-        self, job: JobId, seconds: float, heard: Callable[[Job], object] = lambda _: None
-    ) -> Job:
-        """Return a job when it has ended, or as it stands after so long.
-
-        ``heard`` is called with every change on the way.
-        """
-        end, revision = time.monotonic() + seconds, 0
-        while True:
-            found = self.state(job)
-            if found.revision != revision:
-                revision = found.revision
-                heard(found)
-            if found.state.ended or time.monotonic() >= end:
-                return found
-            time.sleep(min(WAIT_STEP_SECONDS, max(0.0, end - time.monotonic())))

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import ended_job
 from topoloom.app.config import Settings
 from topoloom.app.jobs.facade import Jobs
 from topoloom.app.jobs.model import State, Task
@@ -76,7 +77,7 @@ def test_a_worker_ends_on_sigterm_and_another_continues(ready_url, engine, jobs)
     with worker(ready_url):
         until(running(jobs, job))
         jobs.cancel(job)
-        assert jobs.wait(job, 100).state is State.CANCELLED
+        assert ended_job(jobs, job).state is State.CANCELLED
 
 
 @pytest.mark.slow
@@ -116,7 +117,7 @@ def test_the_jobs_of_a_killed_worker_are_taken_over(ready_url, engine, jobs):
             before = jobs.state(job).revision
             until(lambda: jobs.state(job).revision >= before + 2 and running(jobs, job)())
             jobs.cancel(job)
-            assert jobs.wait(job, 100).state is State.CANCELLED
+            assert ended_job(jobs, job).state is State.CANCELLED
 
 
 @pytest.mark.slow

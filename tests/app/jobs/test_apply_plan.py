@@ -4,6 +4,7 @@ import pytest
 from sqlalchemy import select
 
 from tests.app.jobs.work import task, until
+from tests.patience import ended_job
 from topoloom.app.jobs.facade import Jobs
 from topoloom.app.jobs.model import Failed, State, Task
 from topoloom.app.jobs.worker import WorkerLimits
@@ -17,7 +18,7 @@ def test_a_job_is_carried_out_and_says_where_its_answer_is(jobs, started, work):
     started()
     work.release.set()
     job = jobs.enqueue(task(), owner="ann")
-    found = jobs.wait(job, 100)
+    found = ended_job(jobs, job)
     assert found.state is State.DONE
     assert found.made == task().of_owner("ann").identity
     assert found.progress == 1.0
@@ -31,10 +32,10 @@ def test_the_same_task_is_one_job_as_long_as_it_is_unfinished(jobs, started, wor
     assert jobs.enqueue(task(1)) != first
     started()
     work.release.set()
-    assert jobs.wait(first, 100).state is State.DONE
+    assert ended_job(jobs, first).state is State.DONE
     again = jobs.enqueue(task())
     assert again != first
-    assert jobs.wait(again, 100).state is State.DONE
+    assert ended_job(jobs, again).state is State.DONE
 
 
 def test_progress_and_the_time_it_will_take_are_told(jobs, started, work):
@@ -44,7 +45,7 @@ def test_progress_and_the_time_it_will_take_are_told(jobs, started, work):
     found = until(lambda: (now := jobs.state(job)).phase and now)
     assert (found.state, found.progress, found.phase) == (State.RUNNING, 0.5, "half way")
     work.release.set()
-    done = jobs.wait(job, 100)
+    done = ended_job(jobs, job)
     taken = (done.ended_at - done.started_at).total_seconds()
     next_one = jobs.enqueue(task(1))
     assert jobs.state(next_one).estimate_seconds == pytest.approx(taken, abs=0.001)
@@ -66,7 +67,7 @@ def test_a_job_that_fails_keeps_the_problem_that_the_service_would_answer_with(
     started()
     work.error = error
     work.release.set()
-    found = jobs.wait(jobs.enqueue(task()), 100)
+    found = ended_job(jobs, jobs.enqueue(task()))
     assert found.state is State.FAILED
     assert (found.problem["status"], found.problem["type"]) == (status, f"/problems/{kind}")
     assert "secret" not in found.problem["detail"]
@@ -81,7 +82,7 @@ def test_work_that_finds_the_database_down_is_tried_again(jobs, started, work):
     job = jobs.enqueue(task())
     until(lambda: len(work.begun) >= 2)
     work.error = None
-    assert jobs.wait(job, 100).state is State.DONE
+    assert ended_job(jobs, job).state is State.DONE
 
 
 def test_of_jobs_that_wait_the_more_urgent_goes_first(jobs, started, work):
@@ -90,7 +91,7 @@ def test_of_jobs_that_wait_the_more_urgent_goes_first(jobs, started, work):
     started(WorkerLimits(concurrency=1, running_of_owner=16, keep_days=30))
     work.release.set()
     for job in made:
-        jobs.wait(job, 100)
+        ended_job(jobs, job)
     assert work.begun == [task(2), task(1), task(0), task(3)]
 
 
@@ -102,7 +103,7 @@ def test_every_row_says_who_has_a_job_in_hand(engine, jobs, started, work):
         row = connection.execute(select(JobRow.worker, JobRow.flight)).one()
     assert row == (worker.id, task().identity)
     work.release.set()
-    jobs.wait(job, 100)
+    ended_job(jobs, job)
     with engine.connect() as connection:
         assert connection.execute(select(JobRow.worker, JobRow.flight)).one() == (None, None)
 

@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import update
 
 from tests.app.jobs.work import task, until
+from tests.patience import ended_job
 from topoloom.app.jobs import heartbeats, transitions, worker
 from topoloom.app.jobs.model import State
 from topoloom.app.jobs.transitions import MAX_LOSSES, Held
@@ -25,7 +26,7 @@ def test_a_worker_that_stops_hands_its_jobs_back_and_another_ends_them(
     assert jobs.state(job).state is State.QUEUED
     work.release.set()
     started()
-    assert jobs.wait(job, 100).state is State.DONE
+    assert ended_job(jobs, job).state is State.DONE
     assert len(work.begun) == 2
     # The second run has the priority of a job that was interrupted.
     assert work.resumed == [False, True]

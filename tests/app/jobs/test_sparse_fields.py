@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tests.app.jobs.work import task, until
+from tests.patience import ended_job
 from topoloom.app.jobs import transitions
 from topoloom.app.jobs.model import State
 from topoloom.app.jobs.worker import WorkerLimits
@@ -22,7 +23,7 @@ def test_a_job_with_parts_is_carried_out_after_all_of_them(jobs, started, work):
     until(lambda: jobs.state(job).state is State.RUNNING)
     assert jobs.state(job).progress == 0
     work.release.set()
-    found = jobs.wait(job, 100)
+    found = ended_job(jobs, job)
     assert (found.state, found.parts, found.parts_ended) == (State.DONE, 3, 3)
     assert work.begun[-1] == task()
     assert sorted(work.begun[:3], key=lambda one: one.body) == parts
@@ -35,7 +36,7 @@ def test_a_part_that_is_no_answer_fails_the_whole_and_the_rest_is_not_carried_ou
     work.error = TookTooLong("", "must be done within 3 seconds")
     work.release.set()
     job = jobs.enqueue(task(), parts=[task(number, "frontier") for number in range(1, 10)])
-    found = jobs.wait(job, 100)
+    found = ended_job(jobs, job)
     assert found.state is State.FAILED
     assert found.problem["type"] == "/problems/took-too-long"
 
@@ -52,7 +53,7 @@ def test_a_part_without_answer_is_an_answer_to_the_whole(jobs, started, work):
     work.error = ImpossibleRequest("/degree", "must be less")
     work.release.set()
     job = jobs.enqueue(task(), parts=[task(1, "frontier")])
-    jobs.wait(job, 100)
+    ended_job(jobs, job)
     assert work.begun == [task(1, "frontier"), task()]
 
 
@@ -65,7 +66,7 @@ def test_cancelling_the_whole_cancels_its_parts_but_not_what_others_want(jobs, s
     assert jobs.state(wanted).state is State.QUEUED
     started()
     work.release.set()
-    assert jobs.wait(wanted, 100).state is State.DONE
+    assert ended_job(jobs, wanted).state is State.DONE
 
 
 def test_a_part_that_ends_while_another_whole_joins_it_is_not_missed(engine, jobs):

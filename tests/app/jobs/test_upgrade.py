@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import MetaData, Table, insert, inspect, text
 
 from tests.app.jobs.work import task
+from tests.patience import ended_job
 from topoloom.app.jobs import queries
 from topoloom.app.jobs.facade import Jobs
 from topoloom.app.jobs.model import State
@@ -51,7 +52,7 @@ def test_queued_and_running_jobs_go_on_after_the_upgrade(old, started_on, work):
     work.release.set()
     started_on(old)
     jobs = Jobs(old)
-    assert [jobs.wait(one["id"], 100).state for one in rows] == [State.DONE] * 4
+    assert [ended_job(jobs, one["id"]).state for one in rows] == [State.DONE] * 4
     begun = [one.body for one in work.begun]
     assert begun.index(task(4).body) < begun.index(task(3).body)
 

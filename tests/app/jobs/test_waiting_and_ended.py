@@ -5,6 +5,7 @@ import time
 import pytest
 
 from tests.app.jobs.work import task, until
+from tests.patience import ended_job
 from topoloom.app.jobs import transitions
 from topoloom.app.jobs.enqueue import QueueLimits
 from topoloom.app.jobs.errors import JobEnded, NotEnded, QueueFull, TooManyJobs
@@ -22,7 +23,7 @@ def test_a_job_that_waits_is_cancelled_at_once_and_never_carried_out(jobs, start
         jobs.cancel(job)
     started()
     work.release.set()
-    assert jobs.wait(jobs.enqueue(task(1)), 100).state is State.DONE
+    assert ended_job(jobs, jobs.enqueue(task(1))).state is State.DONE
     assert work.begun == [task(1)]
 
 
@@ -32,7 +33,7 @@ def test_a_cancel_ends_work_under_way(jobs, started, work):
     job = jobs.enqueue(task())
     until(lambda: work.begun)
     jobs.cancel(job)
-    assert jobs.wait(job, 60).state is State.CANCELLED
+    assert ended_job(jobs, job, 60).state is State.CANCELLED
 
 
 def test_limits_on_how_many_wait_hold_in_all_and_for_one_owner(engine):
@@ -61,7 +62,7 @@ def test_no_owner_has_more_jobs_in_work_than_allowed(jobs, started, work):
     time.sleep(1)
     assert sum(jobs.state(job).state is State.RUNNING for job in mine) == 1
     work.release.set()
-    assert all(jobs.wait(job, 100).state is State.DONE for job in mine)
+    assert all(ended_job(jobs, job).state is State.DONE for job in mine)
 
 
 def test_long_jobs_of_an_owner_delay_no_job_of_another_owner(jobs, started, work):
@@ -73,7 +74,7 @@ def test_long_jobs_of_an_owner_delay_no_job_of_another_owner(jobs, started, work
     # The reserved room is full, too.
     made.append(jobs.enqueue(task(3), owner="cy"))
     work.release.set()
-    assert all(jobs.wait(job, 100).state is State.DONE for job in made)
+    assert all(ended_job(jobs, job).state is State.DONE for job in made)
     assert [one.body for one in work.begun[:3]] == [task(number).body for number in (0, 2, 3)]
 
 
