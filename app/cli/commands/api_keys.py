@@ -51,16 +51,27 @@ def _engine() -> "Iterator[Engine]":
 
 @app.command()
 def create(
-    name: Annotated[str, typer.Option(help="owner and purpose of the key")],
+    name: Annotated[
+        str, typer.Option(metavar="NAME", help="name of the key, such as its user or purpose")
+    ],
     scope: Annotated[
-        list[str], typer.Option(help="permission: read, design, plan or admin; repeatable")
+        list[str],
+        typer.Option(metavar="SCOPE", help="permission: read, design, plan or admin; repeatable"),
     ],
     owner: Annotated[
         str | None,
-        typer.Option(help="team that shares what the key makes; default: the key alone"),
+        typer.Option(
+            metavar="TEAM", help="team that shares what the key makes; default: the key alone"
+        ),
     ] = None,
     days: Annotated[
-        int | None, typer.Option(min=1, max=3650, help="days until the key expires; default: never")
+        int | None,
+        typer.Option(
+            metavar="DAYS",
+            min=1,
+            max=3650,
+            help="days until the key expires; default: never",
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -44,7 +44,11 @@ def info(as_json: AsJson = False) -> None:
 def evict(
     size: Annotated[
         str | None,
-        typer.Option("--bytes", help="size to keep; default: the limit of the settings"),
+        typer.Option(
+            "--bytes",
+            metavar="SIZE",
+            help="size to keep, such as 500MB; default: TOPOLOOM_CACHE_BYTES",
+        ),
     ] = None,
 ) -> None:
     """Delete answers that can be computed again, least recently used first."""

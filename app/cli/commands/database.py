@@ -36,10 +36,13 @@ def backup(
 @app.command()
 def restore(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", callback=_require_file, help="file from backup")
+        Path,
+        typer.Argument(
+            metavar="FILE", callback=_require_file, help="file that `topoloom db backup` wrote"
+        ),
     ],
     replace: Annotated[
-        bool, typer.Option("--replace", help="discard the present content of the database")
+        bool, typer.Option("--replace", help="also if the database exists: its content is lost")
     ] = False,
 ) -> None:
     """Check a backup, then replace the database with the backup."""
@@ -52,7 +55,8 @@ def restore(
 @app.command()
 def migrate(
     revision: Annotated[
-        str, typer.Option(help="target revision; base removes all tables")
+        str,
+        typer.Option(metavar="REVISION", help="target revision; base removes all tables"),
     ] = "head",
     yes: Annotated[
         bool, typer.Option("--yes", help="remove tables and columns without a question")
