@@ -14,7 +14,6 @@ With ``--validation`` the trials and those before the probed runs are judged by 
 at their end instead, and the walk goes up as long as that is lower.
 """
 
-import argparse
 import copy
 import math
 import statistics
@@ -24,6 +23,7 @@ from multiprocessing import Pool
 
 import torch
 
+from benchmarks.learning_rate.arguments import parser_of
 from benchmarks.learning_rate.development_tasks import DEVELOPMENT
 from benchmarks.learning_rate.methods import (
     SCHEDULES,
@@ -189,11 +189,7 @@ def _gap(mine: float, other: float) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--steps", type=int, default=1000)
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--processes", type=int, default=1)
-    parser.add_argument("--tasks", nargs="+", choices=list(DEVELOPMENT), default=list(DEVELOPMENT))
+    parser = parser_of(__doc__, "--tasks", DEVELOPMENT, 5)
     parser.add_argument("--validation", action="store_true", help="judge by validation losses")
     arguments = parser.parse_args()
     seeds, names = range(100, 100 + arguments.seeds), list[str](arguments.tasks)

@@ -8,7 +8,6 @@ The tuner answers a rise early in the run with the untrained model, at a tenth o
 `benchmarks.learning_rate.rising_tasks`.
 """
 
-import argparse
 import math
 from dataclasses import replace
 from multiprocessing import Pool
@@ -16,6 +15,7 @@ from typing import Any
 
 import torch
 
+from benchmarks.learning_rate.arguments import parser_of
 from benchmarks.learning_rate.methods import stepped
 from benchmarks.learning_rate.rising_tasks import HARMLESS, TOO_HIGH, Batches, Setting
 from topoloom.learning_rate import InProcess, LearningRateError, Options
@@ -92,12 +92,7 @@ def row(cell: Cell, found: list[dict[str, Run]]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--steps", type=int, default=1000)
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--processes", type=int, default=1)
-    parser.add_argument("--settings", nargs="+", choices=list(SETTINGS), default=list(SETTINGS))
-    arguments = parser.parse_args()
+    arguments = parser_of(__doc__, "--settings", SETTINGS, 3).parse_args()
     names, seeds, steps = list[str](arguments.settings), int(arguments.seeds), int(arguments.steps)
     cells = [
         (name, factor) for name in names for factor in (HIGHER if name in TOO_HIGH else (1.0,))

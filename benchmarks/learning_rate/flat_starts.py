@@ -7,12 +7,12 @@ The tuner compares the model with the untrained one (*compare*,
 `benchmarks.learning_rate.flat_tasks`.
 """
 
-import argparse
 from itertools import product
 from multiprocessing import Pool
 
 import torch
 
+from benchmarks.learning_rate.arguments import parser_of
 from benchmarks.learning_rate.early_rises import WAIT, WAYS, trained
 from benchmarks.learning_rate.flat_tasks import LATER, NEVER
 
@@ -27,12 +27,7 @@ def final(key: tuple[str, int, str, int]) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--steps", type=int, default=1000)
-    parser.add_argument("--seeds", type=int, default=2)
-    parser.add_argument("--processes", type=int, default=1)
-    parser.add_argument("--settings", nargs="+", choices=list(SETTINGS), default=list(SETTINGS))
-    arguments = parser.parse_args()
+    arguments = parser_of(__doc__, "--settings", SETTINGS, 2).parse_args()
     names, seeds, steps = list[str](arguments.settings), int(arguments.seeds), int(arguments.steps)
     ways = (WAYS[0], WAIT)
     keys = [(name, seed, way, steps) for name, way, seed in product(names, ways, range(seeds))]

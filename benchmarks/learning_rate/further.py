@@ -6,13 +6,13 @@ WSD runs at the optimizer's rate, without a search.  *tune* begins with a range 
 *interval* reaches 1.5 decades to each side of this rate.
 """
 
-import argparse
 from itertools import product
 from multiprocessing import Pool
 from typing import Any
 
 import torch
 
+from benchmarks.learning_rate.arguments import parser_of
 from benchmarks.learning_rate.further_tasks import FURTHER
 from benchmarks.learning_rate.methods import SCHEDULES, WARMUP, stepped
 from benchmarks.learning_rate.own_rates import tuned_loss
@@ -51,12 +51,7 @@ def final(key: Key) -> tuple[float, int]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--steps", type=int, default=1000)
-    parser.add_argument("--seeds", type=int, default=2)
-    parser.add_argument("--processes", type=int, default=1)
-    parser.add_argument("--tasks", nargs="+", choices=list(FURTHER), default=list(FURTHER))
-    arguments = parser.parse_args()
+    arguments = parser_of(__doc__, "--tasks", FURTHER, 2).parse_args()
     names, seeds, steps = list[str](arguments.tasks), range(arguments.seeds), int(arguments.steps)
     columns = list(product(FACTORS, METHODS))
     heads = [f"{factor}: {method}" for factor, method in columns]

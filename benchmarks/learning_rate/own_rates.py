@@ -7,7 +7,6 @@ interval around this rate (``range_test=False``), and `tune` as it is, with a ra
 are two of those that the tuner was developed on, and four further ones.
 """
 
-import argparse
 import math
 import statistics
 from itertools import product
@@ -17,6 +16,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from benchmarks.learning_rate.arguments import parser_of
 from benchmarks.learning_rate.methods import begun, optimizer_of, scheduled, stepped
 from benchmarks.learning_rate.tasks import TASKS, Task, Training, classifier, digits, training
 from topoloom.learning_rate import LearningRateError, tune
@@ -118,12 +118,7 @@ def cell(runs: list[tuple[float, int]]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--steps", type=int, default=1000)
-    parser.add_argument("--processes", type=int, default=1)
-    parser.add_argument("--tasks", nargs="+", choices=list(CHOSEN), default=list(CHOSEN))
-    arguments = parser.parse_args()
+    arguments = parser_of(__doc__, "--tasks", CHOSEN, 3).parse_args()
     seeds, steps = range(arguments.seeds), int(arguments.steps)
     rows = [(name, way) for name in list[str](arguments.tasks) for way in WAYS]
     keys = [
