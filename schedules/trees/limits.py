@@ -1,6 +1,6 @@
 """Every limit of ForestColl: what the limit limits, and why.
 
-*Visits* are arcs or pairs of neighbors that an algorithm looks at. *Work* is ranks * ranks * arcs *
+*Visits* are arcs or pairs of neighbors that an algorithm looks at. *Work* is roots * ranks * arcs *
 trees per root, which the time of packing grows with (for one packing at most `MAX_GROUPS` trees).
 Block sizes of kernels, and the work between two checks for cancellation, stay with their kernels.
 """
@@ -106,8 +106,9 @@ a gap. All links between boxes are full at the optimum, and growing misses it by
 thousand roots; packing 1,024 GPUs takes above 15 minutes."""
 
 MAX_JOINT_WORK = 1 << 35
-"""Work up to which both passes of an allreduce are packed above `MAX_PACKED_RANKS` ranks: about two
-minutes for each. Above, they run one after the other, and the schedule states what this costs."""
+"""Work, with all ranks as roots, up to which both passes of an allreduce are packed above
+`MAX_PACKED_RANKS` ranks: about two minutes for each. Above, they run one after the other, and the
+schedule states what this costs."""
 
 # Trees of limited height: `forests.forests_by_height`, `forests.height_limited_trees`
 

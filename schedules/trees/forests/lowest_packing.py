@@ -24,9 +24,10 @@ from topoloom.synth.topology.topology import NodeId
 
 
 def packing_work(network: Network, rate: Rate) -> int:
-    """Return ranks * ranks * arcs * groups of trees per root: the time of packing grows with it."""
+    """Return roots * ranks * arcs * groups of trees per root: the time of packing grows with it."""
     groups = min(rate.trees_per_root, limits.MAX_GROUPS)
-    return len(network.terminals) ** 2 * len(network.tail) * groups
+    roots = int(np.count_nonzero(network.sizes))
+    return roots * len(network.terminals) * len(network.tail) * groups
 
 
 def lowest_packing(names: Sequence[NodeId], network: Network, rate: Rate) -> "Packing":

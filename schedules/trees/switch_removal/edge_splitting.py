@@ -45,7 +45,7 @@ class Splitter:
         # Trees of one root of many are grown as a group, which needs whole portions.  The trees of
         # the only root must differ: with whole portions every rank would have one arc, and trees
         # would be chains.
-        roots = np.count_nonzero(shares)
+        roots = int(np.count_nonzero(shares))
         self._portion = max(1, trees_per_root // (len(terminals) // roots))
         self.names = names
 
