@@ -84,7 +84,7 @@ def recolor_least(
     kept = -1 if best is None else problem.kept(best)
     if kept == most or problem.room.shape[1] < 2:
         return None if best is None else (best, most)
-    start, joined = _started(problem, claimed), False
+    start, joined = np.where(claimed < 0, problem.allowed.argmax(axis=1), claimed), False
     prices = good_prices(problem, start if best is None else best, max(kept, 0))
     most, walks = min(most, prices.most), _walks(problem)
     for number, (schedule, share) in enumerate((*walks, *WARMER_WALKS)):
@@ -127,19 +127,3 @@ def _completed(problem: ColoringProblem, colors: Integers) -> Integers | None:
     enough = np.flatnonzero((room.cumsum(axis=1) >= degrees[:, None]).all(axis=0)) + 1
     tried = (edge_coloring(ends, room.T[:count], colors) for count in enough.tolist())
     return next((found for found in tried if found is not None), None)
-
-
-def _started(problem: ColoringProblem, claimed: Integers) -> Integers:
-    """Return the claimed colors, and for every other edge an allowed color with few conflicts."""
-    colors = claimed.copy()
-    taken = -problem.room
-    given = np.flatnonzero(claimed >= 0)
-    for ends in (problem.first, problem.second):
-        taken[ends[given], claimed[given]] += 1
-    for edge in np.flatnonzero(claimed < 0).tolist():
-        u, v = problem.first[edge], problem.second[edge]
-        crowd = np.where(problem.allowed[edge], taken[u] + taken[v], np.iinfo(np.int64).max)
-        colors[edge] = crowd.argmin()
-        taken[u, colors[edge]] += 1
-        taken[v, colors[edge]] += 1
-    return colors
