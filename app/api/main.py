@@ -144,6 +144,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         finally:
             computations.close()
             await run_in_threadpool(host.stop)
+            for threads in (app.state.lookups, app.state.parsing, app.state.job_threads):
+                threads.close()
             housekeeper.stop()
             claims.close()
             engine.dispose()
