@@ -3,13 +3,15 @@
     python -m benchmarks.bench_hostile_clients --times 10
     python -m benchmarks.bench_hostile_clients --times 10 --addresses 10 --only slow-bodies
     python -m benchmarks.bench_hostile_clients --cores 2 1 1
+    python -m benchmarks.bench_hostile_clients --real-time --rounds 3
     python -m benchmarks.bench_hostile_clients --database-url postgresql+psycopg://user@host/empty
 
 Ten clients with keys of their own read and ask for stored designs on connections that they keep,
 send probes on new connections, and have small new designs computed.  They use 127.0.0.1; attacks
-come from another process and from 127.0.0.2 on.  A phase without an attack precedes each attack.  A
-line of JSON has, for each kind of request, p50 and p99 of both phases in milliseconds, the ratio of
-the p99, and the counts; and the answers 5xx and 4xx and the broken connections of both phases.
+come from another process and from 127.0.0.2 on.  A phase without an attack precedes each attack;
+``--rounds`` repeats both phases, and the figures are of the answers of all rounds together.  A line
+of JSON has, for each kind of request, p50 and p99 of both phases in milliseconds, the ratio of the
+p99, and the counts; and the answers 5xx and 4xx and the broken connections of both phases.
 
 ``--times 1`` is one of: 1,000 bodies of 33 MB at 1.1 KiB/s each; 1,100 heads that never end; 100
 wrong keys a second; 280 distinct large designs under one key.  An attacker opens a connection that
@@ -236,7 +238,7 @@ class Measured:
     server_errors: Counter[str] = field(default_factory=Counter)
     broken: int = 0
     refused: int = 0
-    cores: float = 0
+    cores: list[float] = field(default_factory=list)
 
     def note(self, kind: str, seconds: float, status: int) -> None:
         """Add an answer."""
@@ -302,15 +304,15 @@ class Client:
 SMALL: dict[str, object] = {"nodes": 14, "degree": 3, "collective": "allgather", "bytes": 10**6}
 
 
-async def measure(port: int, keys: list[str], place: str, seconds: float) -> Measured:
-    """Return what ten ordinary clients see in some seconds."""
-    measured = Measured()
+async def measure(
+    measured: Measured, port: int, keys: list[str], place: str, seconds: float
+) -> None:
+    """Add what ten ordinary clients see in some seconds."""
     clients = [Client(port, key, random.getrandbits(32)) for key in keys]
     end = time.monotonic() + seconds
     await asyncio.gather(*(client.work(place, end, measured) for client in clients))
     for client in clients:
         client.close()
-    return measured
 
 
 def stored_design(service: Service, key: str) -> str:
@@ -383,12 +385,13 @@ def make_real_time(process: int) -> None:
         os.sched_setscheduler(int(thread.name), os.SCHED_RR, os.sched_param(2))
 
 
-def measured(service: Service, port: int, keys: list[str], place: str, seconds: float) -> Measured:
-    """Return what ordinary clients see in some seconds, and the processor use of the service."""
+def add(
+    found: Measured, service: Service, port: int, keys: list[str], place: str, seconds: float
+) -> None:
+    """Add what ordinary clients see in some seconds, and the processor use of the service."""
     before, start = service.cpu_seconds, time.monotonic()
-    found = asyncio.run(measure(port, keys, place, seconds))
-    found.cores = round((service.cpu_seconds - before) / (time.monotonic() - start), 2)
-    return found
+    asyncio.run(measure(found, port, keys, place, seconds))
+    found.cores.append(round((service.cpu_seconds - before) / (time.monotonic() - start), 2))
 
 
 def report(before: Measured, during: Measured, **facts: object) -> None:
@@ -416,6 +419,7 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=10, help="multiple of each attack's load")
     parser.add_argument("--addresses", type=int, default=1, help="addresses that attack")
     parser.add_argument("--seconds", type=float, default=20, help="length of each phase")
+    parser.add_argument("--rounds", type=int, default=1, help="phases of each kind")
     parser.add_argument("--only", nargs="+", choices=ATTACKS, default=list(ATTACKS))
     parser.add_argument("--database-url", help="an empty database; default: a temporary SQLite")
     where = parser.add_mutually_exclusive_group()
@@ -454,13 +458,17 @@ def main() -> None:
             if said.real_time:
                 make_real_time(service.process.pid)
                 make_real_time(os.getpid())
-            asyncio.run(measure(port, keys, place, 3))
+            asyncio.run(measure(Measured(), port, keys, place, 3))
+            phase = service, port, keys, place, said.seconds
             for name in said.only:
-                before = measured(service, port, keys, place, said.seconds)
+                before, during, sent = Measured(), Measured(), list[dict[str, float]]()
                 attack = name, said.times, said.addresses, greedy, attacked_port
-                with attacked(*attack, cores.attackers) as done:
-                    during = measured(service, port, keys, place, said.seconds)
-                facts = {"times": said.times, "addresses": said.addresses, "each_second": done}
+                for _ in range(said.rounds):
+                    add(before, *phase)
+                    with attacked(*attack, cores.attackers) as done:
+                        add(during, *phase)
+                    sent.append(done)
+                facts = {"times": said.times, "addresses": said.addresses, "each_second": sent}
                 report(before, during, attack=name, **facts)
 
 
