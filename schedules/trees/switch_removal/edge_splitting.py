@@ -162,7 +162,7 @@ class Splitter:
         surplus = {
             switch: sum(into[switch].values()) - sum(onward[switch].values()) for switch in into
         }
-        splits, again = self._optimistic([]), True
+        splits, again, former = self._optimistic([]), True, dict[Pair, int]()
         while again:
             again = False
             for switch, excess in surplus.items():
@@ -180,9 +180,27 @@ class Splitter:
                         for end, change in zip(pair, (amount, -amount), strict=True):
                             if end in surplus:
                                 surplus[end] += change
+                    self._repeat(splits, former, lowered)
+                    former = lowered
                     again = True
                     break
         return None
+
+    def _repeat(
+        self, splits: OptimisticSplits, former: dict[Pair, int], lowered: dict[Pair, int]
+    ) -> None:
+        """Take the last two steps again, at once, if two switches return an excess to each other.
+
+        One by one, the same steps would repeat until a cut needs one of these arcs: an arc that a
+        cut needs once is needed for good.
+        """
+        (pair, amount), *others = lowered.items()
+        both = pair, (pair[1], pair[0])
+        if others or former != {both[1]: amount}:
+            return
+        times = splits.lower_both(both, amount)
+        for arc in both if times else ():
+            self._change(arc, -times * amount)
 
     def _trim(self, splits: OptimisticSplits, heavy: list[Pair], most: int) -> dict[Pair, int]:
         """Lower the capacity of some arcs by up to ``most`` in all; return the reductions."""

@@ -99,6 +99,18 @@ class OptimisticSplits:
             amount -= missing
         return amount
 
+    def lower_both(self, pairs: tuple[Pair, Pair], amount: int) -> int:
+        """Lower two arcs by as many times ``amount`` as no cut needs; return that number."""
+        arcs = [self.arc[pair] for pair in pairs]
+        whole = self.capacity[arcs]
+        least, most = 0, int(whole.min()) // amount
+        while least < most:
+            times = (least + most + 1) // 2
+            self.capacity[arcs] = whole - times * amount
+            least, most = (times, most) if self.hold() else (least, times - 1)
+        self.capacity[arcs] = whole - least * amount
+        return least
+
     def _move(self, way: Way, amount: int) -> None:
         u, w, t = way
         self.capacity[self.arc[u, w]] -= amount
