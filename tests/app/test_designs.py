@@ -241,8 +241,8 @@ def test_a_table_shows_points_baselines_and_the_bound(topoloom):
     answer, wired, others, rest = shown.out.split("\n\n")
     assert answer == (
         "circulant-12x4-c960 takes 186.7 us for an allreduce of 1 MB on 12 hosts, which is the "
-        "bound of two passes; a double binary tree takes 226.6 us (1.21 times as long), a shifted ring "
-        "266.7 us (1.43 times), a switch 186.7 us (1.00 times)."
+        "bound of two passes; a double binary tree takes 226.6 us (1.21 times as long), a shifted "
+        "ring 266.7 us (1.43 times), a switch 186.7 us (1.00 times)."
     )
     assert [line.split()[0] for line in wired.splitlines()] == [
         "can",
