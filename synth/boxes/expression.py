@@ -200,7 +200,7 @@ def part_topology(part: str, graphs: Mapping[str, Topology] | None = None) -> To
     try:
         return fabric(f"{part}-1" if f"{part}-N" in FABRICS and part not in FABRICS else part)
     except SynthError as error:
-        raise InvalidRecipe("recipe", f"a part of Boxes {error.rule}") from None
+        raise InvalidRecipe("recipe", f"a part of Boxes: {error.rule}") from None
 
 
 def _canonical(part: str, depth: int) -> str:

@@ -142,11 +142,9 @@ def fabric(name: str) -> Topology:
         except OutOfDomain as error:
             rule = f"{error.field} of {known} {error.rule}; not {name!r}"
             raise InvalidRecipe("/name", rule) from None
-    near = did_you_mean(name, FABRICS) or ";"
     known = f"lists all, with a number from 1 to {LARGEST} for each capital letter"
-    raise InvalidRecipe(
-        "/name", f"no fabric is called {name!r}{near} `topoloom catalog fabrics` {known}"
-    )
+    rule = f"no fabric is called {name!r}; `topoloom catalog fabrics` {known}"
+    raise InvalidRecipe("/name", rule + did_you_mean(name, FABRICS))
 
 
 def is_fabric(name: str) -> bool:

@@ -223,7 +223,7 @@ def test_the_text_of_parsed_boxes_is_canonical(text: str) -> None:
         ("Boxes(dgx-h100, mac-studio-ring-4, cable=9)", "cable must be absent"),
         ("Boxes(Complete(4), mac-studio-ring-4)", "must have one unit"),
         ("Boxes(dgx-h100, @file)", "no graph is called @file"),
-        ("Boxes(dgx-h100, Bi)", "a part of Boxes must be one of"),
+        ("Boxes(dgx-h100, Bi)", "a part of Boxes: no fabric is called 'Bi'"),
     ],
 )
 def test_a_text_that_breaks_the_grammar_is_refused_with_the_rule(text: str, rule: str) -> None:
