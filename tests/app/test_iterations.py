@@ -177,7 +177,7 @@ def test_the_command_writes_the_timeline(database, model, tmp_path, capsys):
 @for_every(
     ("arguments", "line"),
     [
-        (["mixtral-8x7", *OPTIONS], "preset: must be one of llama3-405b"),
+        (["mixtral-8x7", *OPTIONS], "mixtral-8x7: must be one of llama3-405b"),
         (["mixtral-8x7b", *OPTIONS, "--parallel", "tensor=3"], "--parallel: must multiply to"),
         (["mixtral-8x7b", *OPTIONS, "--accelerator", "x"], "--accelerator: must be one of a100"),
         (["mixtral-8x7b", *OPTIONS, "--topology", "BiRing(3)"], "--topology: must have the 8"),
