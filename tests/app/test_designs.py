@@ -127,6 +127,7 @@ def test_what_a_design_says_of_labels_fetches_the_schedules_it_was_timed_by(clie
     }
 
 
+@pytest.mark.slow
 def test_a_paper_is_met_by_broadcast_alone(client):
     judged = [
         design(client, nodes=61, degree=3, schedule=schedule)["frontier"]

@@ -64,6 +64,7 @@ WORKLOADS = st.builds(single, COLLECTIVES, SIZES) | st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(HOSTS, WORKLOADS)
 def test_a_design_is_the_best_of_its_frontier_and_nothing_undercuts_its_bounds(hosts, workload):

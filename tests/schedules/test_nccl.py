@@ -49,6 +49,7 @@ def test_whatever_runs_on_a_fabric_is_valid(name, baseline):
             assert violations(schedule, topology) == []
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(direct_topologies())
 def test_whatever_runs_on_a_graph_is_valid(topology):
