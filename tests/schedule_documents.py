@@ -15,9 +15,7 @@ from topoloom.schedules.model.schedule import (
 
 
 def to_document(schedule: Schedule) -> dict[str, Any]:
-    """Return the schedule/1 document (JSON types only).
-
-    What `write` writes, as plain values.
+    """Return the document that `write` encodes, as JSON types.
 
     >>> from topoloom.schedules.model.schedule import Collective, Tree
     >>> trees = (Tree(0, 1, ((0, 1),)), Tree(1, 1, ((1, 0),)))

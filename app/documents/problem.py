@@ -33,7 +33,7 @@ class Deprecations(Document):
 
     since: str = Field(description="day from which the former names are deprecated")
     members: dict[str, str] = Field(description="former member of a request -> member")
-    removed: dict[str, str] = Field(description="former member or option -> why it is gone")
+    removed: dict[str, str] = Field(description="former member or option -> its effect")
     values: dict[str, dict[str, str]] = Field(description="member -> former value -> value")
     paths: dict[str, str] = Field(description="former path -> path")
     routes: dict[str, str] = Field(description="deprecated operation -> replacement")

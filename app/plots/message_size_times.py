@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
+from topoloom.app.documents.bound_names import bound_name
 from topoloom.app.requests.message_sizes import SizesRequest
 from topoloom.schedules.baselines import PASSES, Operation, baselines, bound_seconds
 from topoloom.schedules.compare.topology_algorithms import (
@@ -51,9 +52,8 @@ class Times:
 
     @property
     def bound_name(self) -> str:
-        """The name of `bound`: an allreduce in one pass may take less than in two passes."""
-        collectives = {task.collective for task in self.request.tasks}
-        return "bound of two passes" if "allreduce" in collectives else "lower bound"
+        """The name of `bound`."""
+        return bound_name(task.collective for task in self.request.tasks)
 
     def bound(self, size_bytes: int) -> Fraction:
         """Return the lower bound of the time in the usual passes, over all topologies."""

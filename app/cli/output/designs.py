@@ -6,6 +6,7 @@ from typing import Any
 from topoloom.app.cli.output.formatting import algorithm_of, name_of, seconds, short_id, size, speed
 from topoloom.app.cli.output.frontiers import POINT, bound_row, point_row
 from topoloom.app.cli.output.text_table import Column, Table, say
+from topoloom.app.documents.bound_names import bound_name
 
 _WIRED = ("point", "bound")
 _USUAL = {"double-binary-tree": "double binary tree", "shifted-ring": "shifted ring"}
@@ -145,9 +146,7 @@ def _alternatives(design: dict[str, Any]) -> list[tuple[str, float]]:
 
 
 def _bound(design: dict[str, Any]) -> str:
-    """Return the name of the bound: an allreduce in one pass may take less than in two passes."""
-    collectives = {task["collective"] for task in design["workload"]["tasks"]}
-    return "bound of two passes" if "allreduce" in collectives else "lower bound"
+    return bound_name(task["collective"] for task in design["workload"]["tasks"])
 
 
 def _gap(ratio: float, bound: str) -> str:
