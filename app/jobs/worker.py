@@ -197,6 +197,8 @@ class Worker:
         """Run a task; return the function that records its end."""
         hand_back = partial(transitions.hand_back, self._engine, run.held)
         try:
+            if run.cancelled():  # The worker began to stop while it took the job.
+                raise Cancelled
             made = self._perform(task, run) or task.identity
         except Cancelled:
             if run.why == "cancelled":

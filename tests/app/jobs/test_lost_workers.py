@@ -32,6 +32,26 @@ def test_a_worker_that_stops_hands_its_jobs_back_and_another_ends_them(
     assert work.resumed == [False, True]
 
 
+def test_a_job_that_is_taken_while_the_worker_stops_does_not_begin(
+    jobs, started, work, monkeypatch
+):
+    take, workers = transitions.take, []
+
+    def late(*given):
+        taken = take(*given)
+        if taken is not None:
+            until(lambda: workers)[0]._stopping.set()
+        return taken
+
+    monkeypatch.setattr(transitions, "take", late)
+    job = jobs.enqueue(task())
+    workers.append(started())
+    workers[0]._loop.join(100)
+    until(lambda: not workers[0]._running())
+    assert jobs.state(job).state is State.QUEUED
+    assert work.begun == []
+
+
 def test_a_worker_that_was_given_up_changes_nothing_any_more(engine, jobs):
     job = jobs.enqueue(task())
     late, late_task = transitions.take(engine, "one", 16)
